@@ -1,0 +1,246 @@
+"""`admit()`: the one gate. Its order is part of the contract (DESIGN §6):
+
+normalise → redact (both in `draft`) → key rule, values first → exact fingerprint → rejections → twins → trust policy.
+It reads, decides and returns; it writes nothing. The caller holds the project's lock, so what it read stays true until
+the decision is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from eunoe.admission.decision import Confirm, Decision, Record
+from eunoe.admission.draft import Draft
+from eunoe.admission.keys import Takes, place
+from eunoe.admission.rejections import lifted
+from eunoe.admission.trust import initial_status
+from eunoe.domain.caller import Caller
+from eunoe.domain.fingerprint import key_fingerprint, text_fingerprint, value_fingerprint, words_fingerprint
+from eunoe.domain.instants import iso
+from eunoe.domain.memory import Outcome
+from eunoe.errors import Conflict, Invalid
+from eunoe.ports.memories import Beliefs, Stand
+
+TWIN_LEAST_TERMS = 3  # fewer words than this say too little to be called nearly the same
+
+_NOT_IN_A_CONFIRMATION = ("title", "tags", "paths", "importance", "pinned", "source", "tier")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """What the gate judges by.
+
+    Attributes:
+        beliefs: What is believed, under the project's lock.
+        secret: Keys the project's fingerprints.
+        analyse: The analyser's `terms`.
+        caller: Who states it.
+        now: The instant at which it will be recorded, in microseconds.
+        single: True for a call about one statement, whose near-duplicates are refused; in batches they are flagged.
+    """
+
+    beliefs: Beliefs
+    secret: bytes
+    analyse: Callable[[str], list[str]]
+    caller: Caller
+    now: int
+    single: bool = True
+
+
+def admit(draft: Draft, by: Circumstances) -> Decision:
+    """Decide what a statement means.
+
+    Raises:
+        Invalid: `supersedes_with_key`. Conflict: `near_duplicate`, `superseded`, `not_active`.
+        Refused: `rejected`.
+    """
+    superseded = [_to_supersede(ident, by.beliefs) for ident in draft.supersedes]
+    carried = next((stand.key for stand in superseded if stand.key), None)
+    if draft.key is None and carried is not None:
+        draft.key = carried
+    if draft.key is not None:
+        return _keyed(draft, by, superseded)
+    return _unkeyed(draft, by, superseded)
+
+
+def _keyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decision:
+    key = draft.key or ""
+    key_fp = key_fingerprint(by.secret, draft.scope, key)
+    value_fp = value_fingerprint(by.secret, draft.scope, key, draft.value if draft.value is not None else draft.body)
+    valid_from = _valid_from(draft, by)
+    intervals = by.beliefs.intervals(draft.scope, key_fp)
+    status = initial_status(draft)
+    spot = place(intervals, value_fp, valid_from=valid_from, valid_to=_until(draft, by))
+    if not isinstance(spot, Takes):
+        return Confirm(memory=_known(spot.memory, by), notes=_unapplied(draft))
+    for stand in superseded:
+        if spot.ends is None or stand.id != spot.ends.memory:
+            raise Invalid(
+                "supersedes_with_key", f"#{stand.number} does not hold the key {key!r}; name one or the other"
+            )
+    lifts = lifted(by.beliefs.rejections(draft.scope, [value_fp]), by.caller, trust=draft.trust)
+    meta = _meta(draft, by, status) | {"valid_from": spot.valid_from, "lifts": list(lifts)}
+    replaced: tuple[Stand, ...] = ()
+    if spot.valid_to is not None:
+        meta["valid_to"] = spot.valid_to
+    if status == "active":
+        if spot.next is not None and spot.valid_to == spot.next.valid_from:
+            meta["superseded_by"] = spot.next.memory
+        if spot.ends is not None:
+            replaced = (_known(spot.ends.memory, by),)
+            meta["supersedes"] = [{"memory": spot.ends.memory, "valid_to": spot.valid_from}]
+            meta["move_links"] = _is_current(spot, by.now)
+    payload = _payload(draft, by) | {"key": key, "key_fp": key_fp, "value_fp": value_fp}
+    outcome, notes = _keyed_outcome(spot, by.now, status, key, replaced)
+    return Record(outcome=outcome, meta=meta, payload=payload, replaced=replaced, notes=(*draft.warnings, *notes))
+
+
+def _keyed_outcome(
+    spot: Takes, now: int, status: str, key: str, replaced: tuple[Stand, ...]
+) -> tuple[Outcome, tuple[str, ...]]:
+    if status == "pending":
+        return "pending", (f"It waits for a person before it takes the key {key}.",)
+    if spot.valid_from > now:
+        return "scheduled", (f"It takes the key {key} on {iso(spot.valid_from)}.",)
+    if not _is_current(spot, now):
+        return "recorded", (f"It went into the history of the key {key}: a later value is in force.",)
+    return ("replaced" if replaced else "recorded"), ()
+
+
+def _is_current(spot: Takes, now: int) -> bool:
+    return spot.valid_from <= now and (spot.valid_to is None or spot.valid_to > now)
+
+
+def _unkeyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decision:
+    identity = draft.body if draft.turn is None else f"{draft.session}\n{draft.turn}\n{draft.body}"
+    fp = text_fingerprint(by.secret, draft.scope, identity)
+    notes = list(draft.warnings)
+    for stand in by.beliefs.same_text(draft.scope, fp):
+        if _is_believed(stand, by.now):
+            if stand.id in draft.supersedes:
+                raise Invalid("supersedes_itself", f"#{stand.number} says the same; confirm it instead")
+            return Confirm(memory=stand, notes=(*draft.warnings, *_unapplied(draft)))
+        if stand.status == "archived":
+            notes.append(f"#{stand.number} says the same and is archived; restore it to have its history.")
+    lifts = lifted(by.beliefs.rejections(draft.scope, [fp]), by.caller, trust=draft.trust)
+    words_fp, twins = _twins(draft, by)
+    twins = tuple(stand for stand in twins if stand.id not in draft.supersedes)
+    if twins and by.single and not draft.force:
+        raise _near_duplicate(twins)
+    notes += [f"#{stand.number} says nearly the same." for stand in twins]
+    status = initial_status(draft)
+    meta = _meta(draft, by, status) | {"valid_from": _valid_from(draft, by), "lifts": list(lifts)}
+    if draft.valid_to is not None:
+        meta["valid_to"] = draft.valid_to
+    if superseded and status == "active":
+        meta["supersedes"] = [{"memory": stand.id, "valid_to": meta["valid_from"]} for stand in superseded]
+        meta["move_links"] = True
+    scheduled = meta["valid_from"] > by.now
+    outcome: Outcome = "pending" if status == "pending" else "scheduled" if scheduled else "recorded"
+    if superseded and outcome == "recorded":
+        outcome = "replaced"
+    payload = _payload(draft, by) | {"fp": fp} | ({"words_fp": words_fp} if words_fp else {})
+    return Record(
+        outcome=outcome, meta=meta, payload=payload, replaced=tuple(superseded), twins=twins, notes=tuple(notes)
+    )
+
+
+def _twins(draft: Draft, by: Circumstances) -> tuple[str | None, tuple[Stand, ...]]:
+    """Memories with the very same content words and hard tokens, in another order or dress. They only suggest."""
+    if draft.turn is not None:
+        return None, ()  # a turn of a conversation is an event: said again, it happened again
+    terms = by.analyse(draft.body)
+    if len(set(terms)) < TWIN_LEAST_TERMS:
+        return None, ()
+    words_fp = words_fingerprint(by.secret, draft.scope, terms, draft.body)
+    found = [stand for stand in by.beliefs.same_words(draft.scope, words_fp) if _is_believed(stand, by.now)]
+    return words_fp, tuple(found)
+
+
+def _near_duplicate(twins: tuple[Stand, ...]) -> Conflict:
+    names = ", ".join(f"#{stand.number}" for stand in twins)
+    return Conflict(
+        "near_duplicate",
+        f"{names} has the same words: update or confirm it, or pass force=True to record this as well",
+        details={"twins": [stand.number for stand in twins], "ids": [stand.id for stand in twins]},
+    )
+
+
+def _to_supersede(ident: str, beliefs: Beliefs) -> Stand:
+    stand = beliefs.stand(ident)
+    if stand is None:
+        raise Conflict("not_active", f"the memory {ident} is gone")
+    if stand.superseded_by:
+        raise Conflict("superseded", f"#{stand.number} has a successor already; supersede that one")
+    if stand.status != "active":
+        raise Conflict("not_active", f"#{stand.number} is {stand.status}; only what is believed can be superseded")
+    return stand
+
+
+def _is_believed(stand: Stand, now: int) -> bool:
+    if stand.status not in ("active", "pending") or (stand.expires_at is not None and stand.expires_at <= now):
+        return False
+    return stand.valid_to is None or stand.valid_to > now
+
+
+def _known(ident: str, by: Circumstances) -> Stand:
+    stand = by.beliefs.stand(ident)
+    if stand is None:
+        raise Conflict("not_active", f"the memory {ident} holds a key but is gone; run `eunoe rebuild`")
+    return stand
+
+
+def _unapplied(draft: Draft) -> tuple[str, ...]:
+    given = [name for name in _NOT_IN_A_CONFIRMATION if name in draft.explicit]
+    return (f"Known already; {', '.join(given)} stayed as before (use update).",) if given else ()
+
+
+def _valid_from(draft: Draft, by: Circumstances) -> int:
+    return draft.valid_from if draft.valid_from is not None else draft.occurred_at or by.now
+
+
+def _until(draft: Draft, by: Circumstances) -> int | None:
+    """A key held by a short-term memory is free when the memory expires."""
+    ends = [end for end in (draft.valid_to, _expiry(draft, by)) if end is not None]
+    return min(ends) if ends else None
+
+
+def _expiry(draft: Draft, by: Circumstances) -> int | None:
+    return None if draft.ttl_us is None else by.now + draft.ttl_us
+
+
+def _meta(draft: Draft, by: Circumstances, status: str) -> dict[str, Any]:
+    meta: dict[str, Any] = {
+        "kind": draft.kind,
+        "tier": draft.tier,
+        "scope": draft.scope,
+        "trust": draft.trust,
+        "status": status,
+        "importance": draft.importance,
+        "pinned": draft.pinned,
+    }
+    if (expires_at := _expiry(draft, by)) is not None:
+        meta["expires_at"] = expires_at
+    if draft.masked:
+        meta["masked"] = list(draft.masked)
+    if draft.links:
+        meta["links"] = list(draft.links)
+    return meta
+
+
+def _payload(draft: Draft, by: Circumstances) -> dict[str, Any]:
+    payload: dict[str, Any] = {"body": draft.body}
+    for name in ("title", "value", "source", "speaker", "session"):
+        value = getattr(draft, name)
+        if value is not None:
+            payload[name] = value
+    if draft.tags:
+        payload["tags"] = list(draft.tags)
+    if draft.paths:
+        payload["paths"] = list(draft.paths)
+    if draft.session is not None:
+        last = by.beliefs.last_turn(draft.session) if draft.turn is None else None
+        payload["turn"] = draft.turn if draft.turn is not None else 0 if last is None else last + 1
+    return payload

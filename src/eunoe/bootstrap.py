@@ -1,0 +1,199 @@
+"""The composition root: settings in, a running session out. The only module that knows concrete adapters."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from eunoe.config.identity import Resolution, find_identity, resolve
+from eunoe.config.settings import Settings, load_settings, prepare_home
+from eunoe.config.trust import TrustedFolders
+from eunoe.domain.analyse import Analyser
+from eunoe.domain.caller import Author, Caller
+from eunoe.domain.ids import next_id
+from eunoe.domain.project import check_project_name, check_user, numbered, own_project, slug_for
+from eunoe.errors import Invalid, shown
+from eunoe.models.stemmer import english_stemmer
+from eunoe.ports.clock import Clock, Entropy
+from eunoe.ports.lane import Lane
+from eunoe.ports.store import Store
+from eunoe.retrieval.lanes.keyword import KeywordLane
+from eunoe.service.commit import ID_BYTES, SECRET_BYTES
+from eunoe.service.context import Context
+from eunoe.stores.sql.store import SqlStore
+from eunoe.stores.sqlite.engine import SqliteEngine
+
+TRUST_FILE = "trusted-folders.json"
+DURABILITIES = ("process", "power")
+
+
+class SystemClock:
+    """The time of this machine."""
+
+    def now_us(self) -> int:
+        """See `Clock.now_us`."""
+        return time.time_ns() // 1000
+
+
+class SystemEntropy:
+    """Randomness of the operating system."""
+
+    def random_bytes(self, size: int) -> bytes:
+        """See `Entropy.random_bytes`."""
+        return os.urandom(size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A running session: its context, the settings it came from, and how the project was found."""
+
+    context: Context
+    settings: Settings
+    resolution: Resolution | None
+
+    def close(self) -> None:
+        """Close the store."""
+        self.context.store.close()
+
+
+def open_session(
+    *,
+    store: str | os.PathLike[str] | None = None,
+    project: str | None = None,
+    user: str | None = None,
+    folder: str | None = None,
+    author: Author = "application",
+    surface: str = "library",
+    durability: str = "process",
+    environ: Mapping[str, str] | None = None,
+    clock: Clock | None = None,
+    entropy: Entropy | None = None,
+) -> Opened:
+    """Open a store and settle which project this session is about.
+
+    Args:
+        store: A path, `:memory:`, or None for `EUNOE_STORE` or the default store.
+        project: Its name; `me` for the user's own. None: `EUNOE_PROJECT`, a trusted `.eunoe.toml`, or the folder.
+        user: The authenticated user; default `EUNOE_USER`.
+        folder: Where the session works; default the current directory.
+        author, surface: What speaks; goes into the origin of every event.
+        durability: `process`, or `power` to survive a loss of power, too (each write then waits for the disk).
+        environ: Default the process's environment.
+        clock, entropy: Default those of the system.
+
+    Raises:
+        Invalid, Refused, Unavailable: with the code of the setting that cannot be used.
+    """
+    environ = os.environ if environ is None else environ
+    clock, entropy = clock or SystemClock(), entropy or SystemEntropy()
+    settings = load_settings(environ, store=None if store is None else os.fspath(store), project=project, user=user)
+    if durability not in DURABILITIES:
+        raise Invalid("bad_durability", f"durability={shown(durability)} must be one of {' '.join(DURABILITIES)}")
+    opened = open_store(settings, durability=durability, clock=clock, entropy=entropy)
+    try:
+        slug, identity, resolution = _settle(settings, opened, folder or os.getcwd(), environ, clock, entropy)  # noqa: PTH109
+    except BaseException:
+        opened.close()
+        raise
+    context = Context(
+        store=opened,
+        slug=slug,
+        caller=Caller(user=settings.user, author=author, surface=surface),
+        clock=clock,
+        entropy=entropy,
+        analyser=Analyser(english_stemmer()),
+        lanes=lanes(),
+        identity=identity,
+    )
+    return Opened(context=context, settings=settings, resolution=resolution)
+
+
+def lanes() -> dict[str, Lane]:
+    """Return the lanes that recipes may name."""
+    return {KeywordLane.name: KeywordLane()}
+
+
+def open_store(settings: Settings, *, durability: str, clock: Clock, entropy: Entropy) -> Store:
+    """Open the store that the settings name.
+
+    Raises:
+        Invalid: `unsupported_store`: an engine that this version does not have. Unavailable: see `SqliteEngine`.
+    """
+    if "://" in settings.store:
+        scheme = settings.store.partition("://")[0]
+        raise Invalid("unsupported_store", f"store={scheme}://… is not supported by this version; give a file path")
+    if settings.origin("store") == "default":
+        prepare_home(settings.home)
+    engine = SqliteEngine(settings.store, durability=durability, now_us=clock.now_us)
+    try:
+        return SqlStore(engine, clock=clock, entropy=entropy)
+    except BaseException:
+        engine.close()
+        raise
+
+
+def trusted_folders(settings: Settings) -> TrustedFolders:
+    """Return the folders whose `.eunoe.toml` a person trusted."""
+    return TrustedFolders(os.path.join(settings.home, TRUST_FILE))  # noqa: PTH118
+
+
+def resolve_project(path: str | os.PathLike[str], store: str | os.PathLike[str] | None = None) -> str:
+    """Return the slug that a folder's project has in a store. Two repositories never share one.
+
+    The name is kept for the folder's identity (its remote, else its git common directory, else its path), so that
+    worktrees and subfolders give the same answer, today and later. `EUNOE_PROJECT` and arguments are not consulted.
+    """
+    clock, entropy = SystemClock(), SystemEntropy()
+    settings = load_settings(os.environ, store=None if store is None else os.fspath(store))
+    opened = open_store(settings, durability="process", clock=clock, entropy=entropy)
+    try:
+        return slug_of(opened, find_identity(os.fspath(path)).identity, clock=clock, entropy=entropy)
+    finally:
+        opened.close()
+
+
+def slug_of(store: Store, identity: str, *, clock: Clock, entropy: Entropy) -> str:
+    """Return the slug of an identity in a store, registering it when it is new."""
+    with store.reading() as view:
+        known = view.projects.find_identity(identity)
+    if known is not None:
+        return known.slug
+    with store.writing() as tx:
+        known = tx.projects.find_identity(identity)
+        if known is not None:
+            return known.slug
+        wanted = slug_for(identity)
+        slug = wanted
+        n = 1
+        while tx.projects.find(slug) is not None:
+            n += 1
+            slug = numbered(wanted, n)
+        project = tx.projects.register(
+            uuid=next_id(clock.now_us(), entropy.random_bytes(ID_BYTES)),
+            slug=slug,
+            identity=identity,
+            secret=entropy.random_bytes(SECRET_BYTES),
+            now=clock.now_us(),
+        )
+        return project.slug
+
+
+def _settle(
+    settings: Settings, store: Store, folder: str, environ: Mapping[str, str], clock: Clock, entropy: Entropy
+) -> tuple[str, str | None, Resolution | None]:
+    """Return the project's slug, the identity it was found by, and how."""
+    user = None if settings.user is None else check_user(settings.user)
+    named: dict[str, Any] = {"argument": None, "environment": None}
+    if settings.project is not None:
+        named["argument" if settings.origin("project") == "argument" else "environment"] = settings.project
+    resolution = resolve(folder, user=user, trust=trusted_folders(settings), **named)
+    if resolution.name is None:
+        identity = resolution.identity.identity
+        return slug_of(store, identity, clock=clock, entropy=entropy), identity, resolution
+    name = check_project_name(resolution.name, user)
+    if name == "me":
+        name = own_project(check_user(user or ""))
+    return name, None, resolution

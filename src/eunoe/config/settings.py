@@ -1,0 +1,153 @@
+# Loaded at every start, and pathlib costs 18 ms.
+"""Environment and arguments become values, each of which knows where it came from.
+
+An argument wins over the environment, the environment over the default; an empty variable is unset. Opens nothing:
+only `prepare_home` touches the disk, so that a wrong setting is reported before anything is made.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field
+
+from eunoe.domain.project import check_user
+from eunoe.errors import Invalid, Unavailable, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+STORE_FILE = "eunoe.sqlite"
+STORE_SCHEMES = ("postgresql", "postgres", "https", "http")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Where and as whom this process works.
+
+    Attributes:
+        home: Absolute path of the data directory, which need not exist.
+        store: Absolute path of a file, `:memory:`, or an address `postgresql://…` or `https://…`. Not in the repr,
+            because an address may hold a password.
+        project: As it was given, unchecked: what it means depends on the user and the folder (`identity.resolve`).
+        user: A checked user id, or None.
+        model: `none`, the name of a model, or a folder; None when nothing was set.
+        origins: For each of these `argument`, the name of the variable, or `default`.
+    """
+
+    home: str
+    store: str = field(repr=False)
+    project: str | None
+    user: str | None
+    model: str | None
+    origins: Mapping[str, str]
+
+    def origin(self, name: str) -> str:
+        """Return where a value came from: `argument`, the name of its variable, or `default`.
+
+        Raises:
+            KeyError: There is no such setting.
+        """
+        return self.origins[name]
+
+
+def load_settings(
+    environ: Mapping[str, str], *, store: str | None = None, project: str | None = None, user: str | None = None
+) -> Settings:
+    """Return the settings of this process.
+
+    Args:
+        environ: The environment, as a rule `os.environ`; a leading `~` is expanded from its `HOME`.
+        store: Argument that wins over `EUNOE_STORE`.
+        project: Argument that wins over `EUNOE_PROJECT`.
+        user: Argument that wins over `EUNOE_USER`.
+
+    Raises:
+        Invalid: `empty_setting` (an argument without content), `bad_user`, `bad_store` (an unknown scheme).
+    """
+    home, home_origin = _choose(environ, "home", None)
+    chosen_store, store_origin = _choose(environ, "store", store)
+    chosen_project, project_origin = _choose(environ, "project", project)
+    chosen_user, user_origin = _choose(environ, "user", user)
+    model, model_origin = _choose(environ, "model", None)
+    home = data_directory(environ) if home is None else _absolute(home, environ)
+    return Settings(
+        home=home,
+        store=os.path.join(home, STORE_FILE) if chosen_store is None else _store(chosen_store, environ),
+        project=chosen_project,
+        user=None if chosen_user is None else check_user(chosen_user),
+        model=model,
+        origins={
+            "home": home_origin,
+            "store": store_origin,
+            "project": project_origin,
+            "user": user_origin,
+            "model": model_origin,
+        },
+    )
+
+
+def data_directory(environ: Mapping[str, str], *, platform: str = sys.platform) -> str:
+    """Return the platform's place for Eunoe's data: XDG on Linux, Application Support on macOS, Local on Windows."""
+    if platform == "win32":
+        base = environ.get("LOCALAPPDATA") or os.path.join(_user_folder(environ), "AppData", "Local")
+    elif platform == "darwin":
+        base = os.path.join(_user_folder(environ), "Library", "Application Support")
+    else:
+        base = environ.get("XDG_DATA_HOME", "")
+        # The XDG specification tells programs to ignore a relative path.
+        if not os.path.isabs(base):
+            base = os.path.join(_user_folder(environ), ".local", "share")
+    return os.path.join(base, "eunoe")
+
+
+def prepare_home(path: str) -> None:
+    """Make the data directory, 0700; one that exists is left as it is.
+
+    Raises:
+        Unavailable: `home_unwritable`: it cannot be made, or something else has its name.
+    """
+    try:
+        os.makedirs(path, mode=0o700, exist_ok=True)
+    except OSError as exc:
+        raise Unavailable(
+            "home_unwritable",
+            f"the data directory {path} cannot be made ({exc.strerror}): set EUNOE_HOME to a folder you may write",
+        ) from exc
+
+
+def _choose(environ: Mapping[str, str], name: str, argument: str | None) -> tuple[str | None, str]:
+    """Return a value as it was given, and its origin."""
+    if argument is not None:
+        if not argument.strip():
+            raise Invalid("empty_setting", f"{name} {shown(argument)} is empty: give a value, or leave it out")
+        return argument, "argument"
+    variable = f"EUNOE_{name.upper()}"
+    value = environ.get(variable, "")
+    return (value, variable) if value.strip() else (None, "default")
+
+
+def _store(value: str, environ: Mapping[str, str]) -> str:
+    if value == ":memory:":
+        return value
+    scheme, found, _ = value.partition("://")
+    if not found:
+        return _absolute(value, environ)
+    if scheme.lower() not in STORE_SCHEMES:
+        # Only the scheme is shown: the rest may hold a password.
+        raise Invalid(
+            "bad_store", f"store {shown(scheme + '://…')}: give a file, ':memory:', postgresql://… or https://…"
+        )
+    return value
+
+
+def _absolute(path: str, environ: Mapping[str, str]) -> str:
+    """Return a path that a later change of the working directory does not move."""
+    if path == "~" or path.startswith(("~/", "~\\")):
+        path = os.path.join(_user_folder(environ), path[2:])
+    return os.path.abspath(path)
+
+
+def _user_folder(environ: Mapping[str, str]) -> str:
+    return environ.get("HOME") or environ.get("USERPROFILE") or os.path.expanduser("~")

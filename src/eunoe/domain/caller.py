@@ -1,0 +1,43 @@
+"""Who calls, as the runtime knows it; never settable by what is called with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from eunoe.domain.canonical import canonical
+
+Author = Literal["person", "agent", "application", "import"]
+
+PROJECT_SCOPE = "project"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The user, and what speaks for them.
+
+    Attributes:
+        author: `person` at a terminal or in a hook's prompt, `agent`, `application` (library code, which acts for
+            its application and may do what a person may), or `import`.
+        surface: `library`, `cli`, …
+    """
+
+    user: str | None = None
+    author: Author = "application"
+    surface: str = "library"
+    details: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Return the scopes the caller may read and write, the shared one first."""
+        return (PROJECT_SCOPE,) if self.user is None else (PROJECT_SCOPE, f"user:{self.user}")
+
+    @property
+    def is_agent(self) -> bool:
+        """Tell whether this is neither a person nor an application acting for one."""
+        return self.author in ("agent", "import")
+
+    def origin(self) -> str:
+        """Return the canonical origin of an event that this caller causes."""
+        facts = {"user": self.user, "author_type": self.author, "surface": self.surface, **self.details}
+        return canonical({name: value for name, value in facts.items() if value is not None})

@@ -1,0 +1,184 @@
+"""Checking the chain: streams of stored bytes in, the first thing that is wrong out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from eunoe.domain.event import GENESIS, chain_hash
+from eunoe.domain.ids import NIL
+from eunoe.errors import Invalid, shown
+
+_HEAD = "eunoe-head-1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """The first bad event, and what is wrong with it.
+
+    Attributes:
+        code: `payload_replaced payload_cleared event_changed event_missing chain_broken order_changed tail_cut
+            head_changed head_missing history_rewritten`.
+        seq, id: The event; None where the fault is that there is none.
+    """
+
+    code: str
+    message: str
+    seq: int | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchor:
+    """A head that was kept outside: the place in a chain and the hash it had."""
+
+    project: str
+    stream: str
+    n: int
+    hash: bytes
+
+    def __str__(self) -> str:
+        """Return the text that `parse_anchor` reads."""
+        return ":".join((_HEAD, self.project, self.stream, str(self.n), self.hash.hex()))
+
+
+def parse_anchor(text: str) -> Anchor:
+    """Return the head that a line of `eunoe head` says. Raises `Invalid` (`bad_head`)."""
+    parts = text.strip().split(":")
+    try:
+        mark, project, stream, n, digest = parts
+        anchor = Anchor(project=project, stream=stream, n=int(n), hash=bytes.fromhex(digest))
+    except ValueError as exc:
+        raise _bad_head(text) from exc
+    if mark != _HEAD or len(anchor.hash) != 32 or anchor.n < 1:
+        raise _bad_head(text)
+    return anchor
+
+
+def _bad_head(text: str) -> Invalid:
+    return Invalid("bad_head", f"{shown(text)} is no head; give a line that `eunoe head` printed")
+
+
+@dataclass(slots=True)
+class ChainChecker:
+    """Checks a project's events in the order of `seq`, in memory that grows with the number of streams only.
+
+    Attributes:
+        project: The project's uuid.
+        erased: Ids of events whose payload an erasure names.
+        anchors: Heads kept outside, by stream; each must be found in its chain.
+    """
+
+    project: str
+    erased: frozenset[str] = frozenset()
+    anchors: Mapping[str, Anchor] = field(default_factory=dict)
+    ends: dict[bytes, tuple[int, bytes]] = field(default_factory=dict)
+    events: int = 0
+    payloads: int = 0
+    sealed: int = 0
+    last_seq: int = 0
+    last_id: bytes = NIL.encode()
+
+    def run(
+        self, rows: Iterable[tuple[Any, ...]], *, progress: Callable[[int], None] | None = None, every: int = 20_000
+    ) -> Fault | None:
+        """Return the first fault, or None when every event is as it was written.
+
+        Args:
+            rows: Rows of `Ledger.stored`.
+            progress: Called with the number of events checked, once in `every` of them.
+            every: How often.
+
+        Cost: about 3 µs an event.
+        """
+        project, ends = self.project.encode(), self.ends
+        for row in rows:
+            (
+                seq,
+                ident,
+                stream,
+                n,
+                kind,
+                v,
+                origin,
+                occurred,
+                recorded,
+                dedupe,
+                meta,
+                payload,
+                key,
+                digest,
+                prev,
+                own,
+            ) = row
+            end = ends.get(stream)
+            last_n, last_hash = (0, GENESIS) if end is None else end
+            if seq != self.last_seq + 1 or n != last_n + 1 or prev != last_hash:
+                return self._broken(row, last_n, last_hash)
+            computed = chain_hash(
+                ident, stream, n, project, kind, v, origin, occurred, recorded, dedupe, meta, digest, prev
+            )
+            if computed != own:
+                return _fault("event_changed", row, "its content does not match its hash")
+            if payload is not None and key is None:
+                self.payloads += 1
+                if digest is None or sha256(payload).digest() != digest:
+                    return _fault("payload_replaced", row, "its payload does not match the hash in its envelope")
+            elif (fault := self._without_payload(row, payload, digest)) is not None:
+                return fault
+            if ident <= self.last_id:
+                return _fault("order_changed", row, "its id is not greater than the one before")
+            ends[stream] = (n, own)
+            self.last_seq, self.last_id = seq, ident
+            self.events += 1
+            if self.anchors and (fault := self._anchored(row)) is not None:
+                return fault
+            if progress is not None and not self.events % every:
+                progress(self.events)
+        return None
+
+    def finish(self, heads: Iterable[tuple[str, int, bytes]]) -> Fault | None:
+        """Return what is wrong with the ends of the chains: heads are (stream, n, hash) of the head table."""
+        left = dict(self.ends)
+        for stream, n, digest in heads:
+            last_n, last_hash = left.pop(stream.encode(), (0, GENESIS))
+            if last_n < n:
+                return Fault(code="tail_cut", message=f"chain {stream} ends at {last_n}, its head says {n}")
+            if (last_n, last_hash) != (n, digest):
+                return Fault(code="head_changed", message=f"the head of chain {stream} is not its last event")
+        if left:
+            return Fault(code="head_missing", message=f"chain {next(iter(left)).decode()} has no head")
+        for stream, anchor in self.anchors.items():
+            if self.ends.get(stream.encode(), (0, b""))[0] < anchor.n:
+                return Fault(
+                    code="tail_cut", message=f"chain {stream} no longer reaches {anchor.n}, the head kept outside"
+                )
+        return None
+
+    def _without_payload(self, row: tuple[Any, ...], payload: bytes | None, digest: bytes | None) -> Fault | None:
+        if payload is not None:
+            self.sealed += 1
+        elif digest is not None and row[1].decode() not in self.erased:
+            return _fault("payload_cleared", row, "its payload is gone, and no erasure names it")
+        return None
+
+    def _anchored(self, row: tuple[Any, ...]) -> Fault | None:
+        anchor = self.anchors.get(row[2].decode())
+        if anchor is not None and row[3] == anchor.n and row[15] != anchor.hash:
+            return _fault("history_rewritten", row, "its hash is not the one kept outside")
+        return None
+
+    def _broken(self, row: tuple[Any, ...], last_n: int, last_hash: bytes) -> Fault:
+        if row[0] != self.last_seq + 1:
+            return _fault("event_missing", row, f"events {self.last_seq + 1} to {row[0] - 1} are missing before it")
+        if row[3] != last_n + 1:
+            return _fault("event_missing", row, f"it is number {row[3]} of its chain, after number {last_n}")
+        del last_hash
+        return _fault("chain_broken", row, "it does not continue the event before it")
+
+
+def _fault(code: str, row: tuple[Any, ...], message: str) -> Fault:
+    ident = row[1].decode()
+    return Fault(code=code, message=f"event {row[0]} ({ident}): {message}", seq=row[0], id=ident)

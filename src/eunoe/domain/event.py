@@ -1,0 +1,144 @@
+"""One entry of the ledger, and the hash that freezes it.
+
+An event is an envelope, a `meta` (canonical JSON of structure only) and a `payload` (canonical bytes of the content of
+exactly one subject, with a random salt, so that equal contents have unequal hashes and an erased one cannot be
+guessed). The hash covers the envelope, `meta` and the *hash* of the payload: erasing a payload leaves the chain whole.
+No JSON library takes part in hashing or verifying: stored bytes are hashed as they are stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from struct import Struct
+from typing import Any
+
+from eunoe.domain.canonical import canonical, canonical_bytes, parse
+
+DOMAIN_TAG = b"eunoe.event.1"
+GENESIS = bytes(32)  # prev_hash of the first event of a stream
+SALT_BYTES = 16
+
+_LENGTH = tuple(size.to_bytes(4, "big") for size in range(8192))
+_integer = Struct(">Iq").pack
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """An immutable entry as it is stored.
+
+    Attributes:
+        seq: Arrival order in this store and project, gapless from 1. Not hashed: other stores order differently.
+        id: UUIDv7, greater than every id of the project before it; the replay order.
+        stream: The uuid of the store where it was written; one hash chain per stream.
+        n: Place in its stream, from 1.
+        type: Past tense, such as `memory.recorded`; `v` is the version of that type's shape.
+        origin: Canonical JSON: who and what produced it, set by the runtime.
+        occurred_at, recorded_at, received_at: Microseconds since 1970 UTC: when it happened, when it was written down
+            (strictly increasing in a project), when this store got it (not hashed).
+        dedupe_key: Unique in the project, or None.
+        meta: Canonical JSON of structure; no free text.
+        payload: Canonical JSON bytes with a salt, or None (never had one, or erased).
+        payload_hash: SHA-256 of the plain payload, or None.
+    """
+
+    seq: int
+    id: str
+    stream: str
+    n: int
+    type: str
+    v: int
+    origin: str
+    occurred_at: int
+    recorded_at: int
+    received_at: int
+    dedupe_key: str | None
+    meta: str
+    payload: bytes | None
+    payload_key: str | None
+    payload_hash: bytes | None
+    prev_hash: bytes
+    hash: bytes
+
+    def read_meta(self) -> dict[str, Any]:
+        """Return `meta` as a dict of its own."""
+        value: dict[str, Any] = parse(self.meta)
+        return value
+
+    def read_payload(self) -> dict[str, Any]:
+        """Return the payload as a dict of its own, without the salt; empty where there is none."""
+        if self.payload is None:
+            return {}
+        value: dict[str, Any] = parse(self.payload)
+        value.pop("salt", None)
+        return value
+
+    def read_origin(self) -> dict[str, Any]:
+        """Return `origin` as a dict of its own."""
+        value: dict[str, Any] = parse(self.origin)
+        return value
+
+
+def seal_payload(content: dict[str, Any], salt: bytes) -> bytes:
+    """Return the canonical payload bytes of one subject's content, with its salt."""
+    return canonical_bytes({**content, "salt": salt.hex()})
+
+
+def seal_meta(meta: dict[str, Any]) -> str:
+    """Return the canonical text of a meta."""
+    return canonical(meta)
+
+
+def payload_digest(payload: bytes) -> bytes:
+    """Return the SHA-256 that the envelope keeps of a plain payload."""
+    return sha256(payload).digest()
+
+
+def chain_hash(
+    ident: bytes,
+    stream: bytes,
+    n: int,
+    project: bytes,
+    kind: bytes,
+    v: int,
+    origin: bytes,
+    occurred_at: int,
+    recorded_at: int,
+    dedupe_key: bytes | None,
+    meta: bytes,
+    payload_hash: bytes | None,
+    prev_hash: bytes,
+) -> bytes:
+    """Return the hash of an event over the bytes of its hashed fields, in the order of the parameters.
+
+    Every field is preceded by its length in four bytes (big-endian), so that no two different events share an input;
+    integers are eight bytes, signed. An absent `dedupe_key` or `payload_hash` counts as empty: neither can be empty
+    when present. Positional, because `verify` calls it once an event.
+
+    Cost: about 2 µs.
+    """
+    return sha256(
+        b"".join(
+            (
+                DOMAIN_TAG,
+                _framed(ident),
+                _framed(stream),
+                _integer(8, n),
+                _framed(project),
+                _framed(kind),
+                _integer(8, v),
+                _framed(origin),
+                _integer(8, occurred_at),
+                _integer(8, recorded_at),
+                _framed(dedupe_key or b""),
+                _framed(meta),
+                _framed(payload_hash or b""),
+                _framed(prev_hash),
+            )
+        )
+    ).digest()
+
+
+def _framed(field: bytes) -> bytes:
+    size = len(field)
+    return (_LENGTH[size] if size < 8192 else size.to_bytes(4, "big")) + field

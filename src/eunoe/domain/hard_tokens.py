@@ -1,0 +1,46 @@
+"""Hard tokens: what makes two nearly equal sentences different facts.
+
+Numbers, dates, versions and units; names and case-sensitive identifiers; flags; negation. Two texts whose hard tokens
+differ are never taken for one another, however alike they are (DESIGN, promise 10).
+"""
+
+from __future__ import annotations
+
+import re
+
+_NEGATIONS = frozenset(
+    ("not", "no", "never", "none", "nor", "neither", "without", "cannot", "nobody", "nothing", "nowhere", "non")
+)
+
+# A token is a run without white space, freed of the punctuation around it; a leading dash or dollar stays, because
+# `-v`, `--force` and `$HOME` are spelled with it.
+_TOKEN = re.compile(r"[^\s\"'`“”‘’(),;!?\[\]{}<>]+(?:['’][a-z]+)?")
+_EDGES = ".:*_~|"
+
+
+def hard_tokens(text: str) -> frozenset[str]:
+    """Return the hard tokens of a text, case kept where it carries meaning.
+
+    >>> sorted(hard_tokens("Use parser 2.10, never -V; call getUser() on API v2."))
+    ['-V', '2.10', 'API', 'getUser', 'never', 'v2']
+    """
+    found = set()
+    for match in _TOKEN.finditer(text):
+        token = match.group().strip(_EDGES)
+        lowered = token.lower()
+        if lowered in _NEGATIONS or lowered.endswith(("n't", "n’t")):
+            found.add(lowered.replace("’", "'"))
+        elif _is_hard(token):
+            found.add(token)
+    return frozenset(found)
+
+
+def _is_hard(token: str) -> bool:
+    """Tell whether a token has a digit, is a flag, or has capitals after its first letter (`getUser`, `API`)."""
+    if not token:
+        return False
+    if any(char.isdigit() for char in token):
+        return True
+    if token[0] == "-" and len(token) > 1 and token.lstrip("-")[:1].isalpha():
+        return True
+    return any(char.isupper() for char in token[1:])

@@ -1,0 +1,1 @@
+"""Models and other things that the core asks of the outside, behind ports."""

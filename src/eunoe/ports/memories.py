@@ -1,0 +1,113 @@
+"""What is believed: reads of one project's memories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from eunoe.domain.memory import Linked, Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stand:
+    """How a memory stands: what the gate needs to decide about it, without its text."""
+
+    id: str
+    number: int
+    version: int
+    status: str
+    tier: str
+    scope: str
+    trust: str
+    expires_at: int | None
+    valid_from: int
+    valid_to: int | None
+    superseded_by: str | None
+    key: str | None
+    key_fp: str | None
+    value_fp: str | None
+    fp: str | None
+    words_fp: str | None
+    pinned: bool
+    by_person: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """From when to when a memory holds a key, in what is recorded now; `valid_to` excluded, None while open."""
+
+    memory: str
+    value_fp: str
+    valid_from: int
+    valid_to: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """A value that was taken back: how it is recognised, and by whom it was taken back."""
+
+    seq: int
+    match: str
+    memory: str | None
+    by_person: bool
+
+
+class Beliefs(Protocol):
+    """What the gate asks before it decides. All reads are within the given scope."""
+
+    def stand(self, ident: str) -> Stand | None:
+        """Return how a memory stands."""
+        ...
+
+    def same_text(self, scope: str, fp: str) -> list[Stand]:
+        """Return memories with that exact fingerprint, newest first."""
+        ...
+
+    def same_words(self, scope: str, words_fp: str) -> list[Stand]:
+        """Return active memories with that set of content words and hard tokens, newest first."""
+        ...
+
+    def intervals(self, scope: str, key_fp: str) -> list[Interval]:
+        """Return the intervals of a key as recorded now, by `valid_from`."""
+        ...
+
+    def rejections(self, scope: str, fps: Sequence[str]) -> list[Rejection]:
+        """Return rejections of any of the fingerprints that nobody lifted, oldest first."""
+        ...
+
+    def last_turn(self, session: str) -> int | None:
+        """Return the highest turn recorded in a session."""
+        ...
+
+
+class Memories(Protocol):
+    """Reads for people and agents. Only memories in the given scopes are seen."""
+
+    def find_id(self, *, number: int | None = None, ident: str | None = None, scopes: Sequence[str]) -> str | None:
+        """Return the id of a memory by its number or id."""
+        ...
+
+    def holder(self, scopes: Sequence[str], key_fps: Mapping[str, str], *, at: int, known_at: int | None) -> str | None:
+        """Return the id of the memory that holds a key; `key_fps` maps scope to fingerprint, the first scope wins."""
+        ...
+
+    def read(self, idents: Sequence[str], *, now: int, known_at: int | None = None) -> dict[str, Memory]:
+        """Return memories by id; with `known_at` in the version that was recorded then."""
+        ...
+
+    def versions(self, ident: str, *, now: int) -> list[Memory]:
+        """Return all versions of a memory, oldest first."""
+        ...
+
+    def links(self, ident: str, scopes: Sequence[str]) -> list[Linked]:
+        """Return the neighbours of a memory, by number."""
+        ...
+
+    def select(self, condition: Any, *, limit: int) -> list[str]:
+        """Return the ids of memories that pass a `Filter`, by number."""
+        ...
+
+    def tally(self, scopes: Sequence[str]) -> dict[str, dict[str, int]]:
+        """Return how many memories there are by kind and status, every status counted."""
+        ...

@@ -1,0 +1,64 @@
+"""The projects of a store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A project as this store knows it.
+
+    Attributes:
+        p: Its number in this store; leads every key.
+        uuid: The same everywhere; part of every event's hash.
+        slug: Its display name in this store, unique.
+        identity: What a folder must have to belong to it, or None.
+        secret: Keys its fingerprints.
+    """
+
+    p: int
+    uuid: str
+    slug: str
+    identity: str | None
+    secret: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectCount:
+    """A project with how much it holds: active memories, all memories, events, links."""
+
+    project: Project
+    active: int
+    memories: int
+    events: int
+    links: int
+
+
+class Projects(Protocol):
+    """Finds and registers projects. Registering is no event: a project's first event follows with its first write."""
+
+    def find(self, slug: str) -> Project | None:
+        """Return the project of that display name."""
+        ...
+
+    def find_identity(self, identity: str) -> Project | None:
+        """Return the project that an identity belongs to."""
+        ...
+
+    def find_uuid(self, uuid: str) -> Project | None:
+        """Return the project with that uuid."""
+        ...
+
+    def counts(self, p: int | None = None) -> list[ProjectCount]:
+        """Return all projects, or one, with their sizes, by slug."""
+        ...
+
+    def register(self, *, uuid: str, slug: str, identity: str | None, secret: bytes, now: int) -> Project:
+        """Add a project. Raises `Conflict` (`slug_taken`) when the name or identity is another's."""
+        ...
+
+    def adopt(self, project: Project, *, uuid: str, secret: bytes) -> Project:
+        """Give a project without events the uuid and secret of an exported one."""
+        ...

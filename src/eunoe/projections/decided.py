@@ -1,0 +1,23 @@
+"""What the projector sees of an event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(slots=True, kw_only=True)
+class Decided:
+    """An event with its meta and payload as dicts, in the project numbered `p` of this store."""
+
+    p: int
+    seq: int
+    id: str
+    type: str
+    v: int
+    origin: str
+    occurred_at: int
+    recorded_at: int
+    meta: Mapping[str, Any]
+    payload: Mapping[str, Any]

@@ -1,0 +1,107 @@
+"""Events that change how a memory stands, but not what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from eunoe.ports.snapshot import Snapshot
+from eunoe.projections.changes import RowChange
+from eunoe.projections.closing import close_version, link_pair
+from eunoe.projections.decided import Decided
+from eunoe.projections.recording import reopened
+
+Analyse = Callable[[str], list[str]]
+
+
+def nothing(event: Decided, before: Mapping[str, Snapshot], number: int, analyse: Analyse) -> list[RowChange]:
+    """An event that is only history."""
+    del event, before, number, analyse
+    return []
+
+
+def confirmed(event: Decided, before: Mapping[str, Snapshot], number: int, analyse: Analyse) -> list[RowChange]:
+    """Said again: seen once more, and if it counts as a confirmation the dispute is over."""
+    del number, analyse
+    meta = event.meta
+    old = before[meta["memory"]].memory
+    counts = meta.get("counts_as_confirmation", False)
+    row = {
+        "p": event.p,
+        "id": meta["memory"],
+        "occurrences": old["occurrences"] + 1,
+        "first_seen": min(old["first_seen"], event.occurred_at),
+        "last_seen": max(old["last_seen"], event.occurred_at),
+        "confirmed_at": event.recorded_at if counts else old["confirmed_at"],
+        "disputed_at": None if counts else old["disputed_at"],
+    }
+    return [_subject(event, meta["memory"]), ("memory_seen", row)]
+
+
+def archived(event: Decided, before: Mapping[str, Snapshot], number: int, analyse: Analyse) -> list[RowChange]:
+    """Put away: out of every reading of now, its key free again."""
+    del number
+    return _withdrawn(event, before, "archived", analyse)
+
+
+def forgotten(event: Decided, before: Mapping[str, Snapshot], number: int, analyse: Analyse) -> list[RowChange]:
+    """Taken back: withdrawn, and rejected, so that what it said does not come back by itself."""
+    del number
+    changes = _withdrawn(event, before, "forgotten", analyse)
+    old = before[event.meta["memory"]].memory
+    for match, fp in (("text", old["fp"]), ("key_value", old["value_fp"])):
+        if fp:
+            row = {
+                "p": event.p,
+                "scope": old["scope"],
+                "match": match,
+                "fp": fp,
+                "memory": old["id"],
+                "by_person": int(event.meta["by"] != "agent"),
+                "seq": event.seq,
+            }
+            changes.append(("rejection_insert", row))
+    return changes
+
+
+def _withdrawn(event: Decided, before: Mapping[str, Snapshot], status: str, analyse: Analyse) -> list[RowChange]:
+    old = before[event.meta["memory"]]
+    changes: list[RowChange] = [_subject(event, old.memory["id"])]
+    if old.memory["status"] in ("active", "pending"):
+        changes += close_version(event, old)
+    changes.append(("memory_status", {"p": event.p, "id": old.memory["id"], "status": status}))
+    for ident in event.meta.get("reopens", ()):
+        changes += _reopens(event, before[ident], analyse)
+    return changes
+
+
+def _reopens(event: Decided, old: Snapshot, analyse: Analyse) -> list[RowChange]:
+    """A scheduled successor was withdrawn before its day: what it would have followed is open-ended again."""
+    version = {**old.version, "valid_to": None}
+    changes = reopened(event, old, version, True, analyse)
+    changes.append(
+        ("memory_superseded", {"p": event.p, "id": old.memory["id"], "superseded_by": None, "status": "active"})
+    )
+    for row in old.keys:
+        name = {key: row[key] for key in ("scope", "key_fp", "valid_from", "recorded_from")}
+        changes.append(("key_close", {"p": event.p, **name, "recorded_to": event.recorded_at}))
+        kept = {key: row[key] for key in ("scope", "key_fp", "valid_from", "memory", "value_fp")}
+        changes.append(("key_insert", {"p": event.p, **kept, "recorded_from": event.recorded_at, "valid_to": None}))
+    return changes
+
+
+def link_made(event: Decided, before: Mapping[str, Snapshot], number: int, analyse: Analyse) -> list[RowChange]:
+    """Two memories belong together."""
+    del before, number, analyse
+    a, b = event.meta["a"], event.meta["b"]
+    return [_subject(event, a), _subject(event, b), link_pair(event, a, b)]
+
+
+def link_cut(event: Decided, before: Mapping[str, Snapshot], number: int, analyse: Analyse) -> list[RowChange]:
+    """Two memories no longer belong together."""
+    del before, number, analyse
+    a, b = sorted((event.meta["a"], event.meta["b"]))
+    return [_subject(event, a), _subject(event, b), ("link_delete", {"p": event.p, "a": a, "b": b})]
+
+
+def _subject(event: Decided, memory: str) -> RowChange:
+    return ("subject_insert", {"p": event.p, "memory": memory, "seq": event.seq})

@@ -1,0 +1,162 @@
+"""Writing one event: the ledger entry, its projections and its index rows, in the caller's transaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eunoe.domain.event import SALT_BYTES, Event, chain_hash, payload_digest, seal_meta, seal_payload
+from eunoe.domain.ids import next_id
+from eunoe.ports.projects import Project
+from eunoe.ports.store import Writing
+from eunoe.projections.decided import Decided
+from eunoe.projections.project import project as project_event
+from eunoe.projections.project import touched
+from eunoe.service.context import Context
+
+VERSION = 1
+SECRET_BYTES = 32
+ID_BYTES = 10
+
+
+class Session:
+    """A write transaction on one project, and the moment at which its events are recorded.
+
+    Recording times are strictly increasing in a project, so that "what did we know at that moment" has one answer.
+    """
+
+    def __init__(self, context: Context, tx: Writing, project: Project) -> None:
+        self.context = context
+        self.tx = tx
+        self.project = project
+        self.p = project.p
+        self._origin = context.caller.origin()
+        self._stream = context.store.uuid
+        self.position = tx.ledger(self.p).position(self._stream)
+
+    @property
+    def now(self) -> int:
+        """Return the instant at which the next event will be recorded."""
+        return max(self.context.clock.now_us(), self.position.recorded_at + 1)
+
+    def record(
+        self,
+        kind: str,
+        meta: dict[str, Any],
+        payload: dict[str, Any] | None = None,
+        *,
+        now: int | None = None,
+        occurred_at: int | None = None,
+        dedupe_key: str | None = None,
+        memory: str | None = None,
+    ) -> Event:
+        """Append an event and project it.
+
+        Args:
+            kind: The event's type.
+            meta: Structure. For `memory.recorded` the memory's id is added: `memory`, or that of the event.
+            payload: Content of one subject, or None.
+            now: The instant that the decision was taken for, at least `self.now`; default `self.now`.
+            occurred_at: When it happened; default when it is recorded.
+            dedupe_key: Unique in the project.
+            memory: The id of a newly recorded memory; default the event's id.
+        """
+        instant = self.now if now is None else now
+        entropy = self.context.entropy.random_bytes(ID_BYTES + (SALT_BYTES if payload else 0))
+        ident = next_id(instant, entropy[:ID_BYTES], after=self.position.id)
+        is_new = kind == "memory.recorded"
+        if is_new:
+            meta = {**meta, "memory": memory or ident}
+        event = self._seal(ident, kind, meta, payload, entropy[ID_BYTES:], instant, occurred_at, dedupe_key)
+        number = self.position.number + is_new
+        ledger = self.tx.ledger(self.p)
+        ledger.append(event, number=number)
+        self.position = type(self.position)(
+            seq=event.seq, id=event.id, recorded_at=instant, number=number, n=event.n, hash=event.hash
+        )
+        self._project(event, meta, payload or {}, number)
+        return event
+
+    def _seal(
+        self,
+        ident: str,
+        kind: str,
+        meta: dict[str, Any],
+        payload: dict[str, Any] | None,
+        salt: bytes,
+        now: int,
+        occurred_at: int | None,
+        dedupe_key: str | None,
+    ) -> Event:
+        text = seal_meta(meta)
+        sealed = None if payload is None else seal_payload(payload, salt)
+        digest = None if sealed is None else payload_digest(sealed)
+        at, occurred = self.position, now if occurred_at is None else occurred_at
+        return Event(
+            seq=at.seq + 1,
+            id=ident,
+            stream=self._stream,
+            n=at.n + 1,
+            type=kind,
+            v=VERSION,
+            origin=self._origin,
+            occurred_at=occurred,
+            recorded_at=now,
+            received_at=now,
+            dedupe_key=dedupe_key,
+            meta=text,
+            payload=sealed,
+            payload_key=None,
+            payload_hash=digest,
+            prev_hash=at.hash,
+            hash=chain_hash(
+                ident.encode(),
+                self._stream.encode(),
+                at.n + 1,
+                self.project.uuid.encode(),
+                kind.encode(),
+                VERSION,
+                self._origin.encode(),
+                occurred,
+                now,
+                None if dedupe_key is None else dedupe_key.encode(),
+                text.encode(),
+                digest,
+                at.hash,
+            ),
+        )
+
+    def _project(self, event: Event, meta: dict[str, Any], payload: dict[str, Any], number: int) -> None:
+        needed = touched(event.type, meta)
+        before = self.tx.snapshots(self.p, needed) if needed else {}
+        decided = Decided(
+            p=self.p,
+            seq=event.seq,
+            id=event.id,
+            type=event.type,
+            v=event.v,
+            origin=event.origin,
+            occurred_at=event.occurred_at,
+            recorded_at=event.recorded_at,
+            meta=meta,
+            payload=payload,
+        )
+        self.tx.apply(project_event(decided, before, number=number, analyse=self.context.analyser.terms))
+
+
+def open_session(context: Context, tx: Writing) -> Session:
+    """Begin writing to the context's project, which is registered and gets its first event if it is new."""
+    known = context.project(tx)
+    if known is None:
+        known = tx.projects.register(
+            uuid=next_id(context.clock.now_us(), context.entropy.random_bytes(ID_BYTES)),
+            slug=context.slug,
+            identity=context.identity,
+            secret=context.entropy.random_bytes(SECRET_BYTES),
+            now=context.clock.now_us(),
+        )
+    session = Session(context, tx, known)
+    if session.position.seq == 0:
+        content = {"slug": known.slug, "identity": known.identity}
+        payload = {name: value for name, value in content.items() if value is not None}
+        session.record("project.created", {"uuid": known.uuid}, payload)
+    return session

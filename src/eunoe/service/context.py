@@ -1,0 +1,83 @@
+"""What a use case works with: the store, the project, the caller, and everything that is chosen at start-up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from eunoe.domain.analyse import Analyser
+from eunoe.domain.caller import PROJECT_SCOPE, Caller
+from eunoe.domain.project import own_project
+from eunoe.errors import Invalid, NotFound, Refused, shown
+from eunoe.ports.clock import Clock, Entropy
+from eunoe.ports.lane import Lane
+from eunoe.ports.projects import Project
+from eunoe.ports.store import Store, View
+from eunoe.retrieval.recipes import WORDS, Recipe
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """One session's view of Eunoe.
+
+    Attributes:
+        slug: The project's name, resolved; the project itself is made with its first write.
+        identity: What the folder is known by, when the project was found by it.
+    """
+
+    store: Store
+    slug: str
+    caller: Caller
+    clock: Clock
+    entropy: Entropy
+    analyser: Analyser
+    lanes: Mapping[str, Lane]
+    identity: str | None = None
+    recipe: Recipe = field(default=WORDS)
+
+    def project(self, view: View) -> Project | None:
+        """Return the project, or None as long as nothing was written to it."""
+        return view.projects.find(self.slug)
+
+    def existing(self, view: View) -> Project:
+        """Return the project. Raises `NotFound` (`no_project`) while it is not there."""
+        found = self.project(view)
+        if found is None:
+            raise NotFound("no_project", f"the project {shown(self.slug)} holds nothing yet; remember something first")
+        return found
+
+    def moment(self, view: View, *projects: Project | None) -> int:
+        """Return the instant to read at: now, and never before the last thing that was recorded.
+
+        So a clock that was set back hides nothing that was acknowledged.
+        """
+        recorded = (view.ledger(each.p).position(self.store.uuid).recorded_at for each in projects if each is not None)
+        return max(self.clock.now_us(), *recorded, 0)
+
+    def scopes(self, scope: str | None = None) -> tuple[str, ...]:
+        """Return the scopes to read: all that the caller may, or the one asked for.
+
+        Raises:
+            Invalid: `bad_scope`. Refused: `scope`.
+        """
+        if scope is None:
+            return self.caller.scopes
+        if scope != PROJECT_SCOPE and not scope.startswith("user:"):
+            raise Invalid("bad_scope", f"scope={shown(scope)} is neither `project` nor `user:<id>`")
+        if scope not in self.caller.scopes:
+            raise Refused("scope", f"scope={shown(scope)} belongs to another user")
+        return (scope,)
+
+    def own(self) -> Context:
+        """Return the same session in the user's own project, which is called `me`."""
+        if self.caller.user is None:
+            raise Invalid("no_user", "`me` needs a user: set EUNOE_USER, or open with user=…")
+        return replace(self, slug=own_project(self.caller.user), identity=None)
+
+    def named(self, project: str | None) -> Context:
+        """Return the session in a project that an address names: `me`, or the session's own."""
+        if project is None or project == self.slug:
+            return self
+        if project == "me" or (self.caller.user and project == own_project(self.caller.user)):
+            return self.own()
+        return replace(self, slug=project, identity=None)

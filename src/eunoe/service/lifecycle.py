@@ -1,0 +1,147 @@
+"""Archive, forget and restore: how a memory stands. Nothing is deleted; each of them can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from eunoe.admission.keys import is_free
+from eunoe.domain import limits
+from eunoe.domain.address import Target
+from eunoe.domain.memory import Change, Memory
+from eunoe.errors import Conflict, Refused
+from eunoe.service.commit import Session, open_session
+from eunoe.service.context import Context
+from eunoe.service.filters import to_filter
+from eunoe.service.find import addressed
+
+_DONE = {"memory.archived": "archived", "memory.forgotten": "forgotten"}
+
+
+def archive(context: Context, target: Target) -> Change:
+    """Put a memory away: out of recall and briefing, its key free again. `restore` brings it back.
+
+    Raises:
+        NotFound: `no_memory`. Conflict: `not_active`: it is superseded or forgotten.
+    """
+    return _withdraw_one(context, target, "memory.archived")
+
+
+def forget(
+    context: Context,
+    target: Target | None = None,
+    *,
+    dry_run: bool = False,
+    **filters: Any,
+) -> Change:
+    """Take memories back: they leave recall, and what they said does not return by itself. `restore` reverses it.
+
+    Args:
+        context: The session.
+        target: One memory; or none, and filters as `count` takes them.
+        dry_run: Tell what would go, and write nothing.
+        **filters: kinds, tags, any_tags, paths, since, until, scope, session.
+
+    Raises:
+        Refused: `empty_filter`: neither a memory nor a filter is named. NotFound: `no_memory`.
+    """
+    given = {name: value for name, value in filters.items() if value not in (None, (), [])}
+    if target is not None and not given:
+        return _withdraw_one(context, target, "memory.forgotten", dry_run=dry_run)
+    if target is not None or not given:
+        raise Refused("empty_filter", "name one memory, or at least one filter such as tags or kinds; not everything")
+    with context.store.reading() if dry_run else context.store.writing() as view:
+        project = context.existing(view)
+        accept = to_filter(context, now=context.moment(view, project), **given)
+        idents = view.memories(project.p).select(accept, limit=limits.LONG_BODY)
+        found = list(view.memories(project.p).read(idents, now=accept.now).values())
+        if not dry_run and found:
+            session = open_session(context, view)  # type: ignore[arg-type]  # a write transaction when not a dry run
+            for memory in found:
+                _withdraw(session, memory, "memory.forgotten")
+    numbers = tuple(memory.number for memory in found)
+    return Change(action="forgotten", memories=numbers, ids=tuple(memory.id for memory in found), dry_run=dry_run)
+
+
+def restore(context: Context, target: Target) -> Change:
+    """Believe an archived or forgotten memory again, from now on, in a new version.
+
+    Raises:
+        NotFound: `no_memory`. Conflict: `superseded`: it has a successor, which is to be updated instead;
+        `held_key`: its key was taken; release that one, or update this one's key first.
+        Refused: `needs_person`: a person took it back, and an agent asks.
+    """
+    with context.store.writing() as tx:
+        session = open_session(context, tx)
+        memory = addressed(session, target)
+        if memory.status in ("active", "pending"):
+            return Change(action="unchanged", memories=(memory.number,), ids=(memory.id,))
+        beliefs, now = tx.beliefs(session.p), session.now
+        stand = beliefs.stand(memory.id)
+        assert stand is not None  # noqa: S101 - it was just read in this transaction
+        if stand.superseded_by:
+            raise Conflict("superseded", f"{memory.address} was superseded and is not revived; update its successor")
+        _check_may_restore(session, memory, stand.fp or stand.value_fp)
+        valid_from = stand.valid_from
+        if stand.key_fp:
+            intervals = beliefs.intervals(memory.scope, stand.key_fp)
+            valid_from = max([valid_from, *(each.valid_to or 0 for each in intervals if (each.valid_to or 0) <= now)])
+            if not is_free(intervals, valid_from, stand.valid_to):
+                raise Conflict(
+                    "held_key", f"the key {memory.key!r} of {memory.address} is another's now; release it first"
+                )
+        meta = {"memory": memory.id, "valid_from": valid_from, "valid_to": stand.valid_to}
+        session.record("memory.restored", {name: value for name, value in meta.items() if value is not None}, now=now)
+    return Change(action="restored", memories=(memory.number,), ids=(memory.id,))
+
+
+def _check_may_restore(session: Session, memory: Memory, fp: str | None) -> None:
+    if fp is None or not session.context.caller.is_agent:
+        return
+    rejections = session.tx.beliefs(session.p).rejections(memory.scope, [fp])
+    if any(each.by_person for each in rejections):
+        raise Refused("needs_person", f"a person took {memory.address} back; only a person restores it")
+
+
+def _withdraw_one(context: Context, target: Target, kind: str, *, dry_run: bool = False) -> Change:
+    if dry_run:
+        with context.store.reading() as view:
+            session = Session(context, view, context.existing(view))  # type: ignore[arg-type]  # reads only
+            memory = addressed(session, target)
+        return Change(action=_DONE[kind], memories=(memory.number,), ids=(memory.id,), dry_run=True)
+    with context.store.writing() as tx:
+        session = open_session(context, tx)
+        memory = addressed(session, target)
+        changed = _withdraw(session, memory, kind)
+    action = _DONE[kind] if changed else "unchanged"
+    return Change(action=action, memories=(memory.number,), ids=(memory.id,))
+
+
+def _withdraw(session: Session, memory: Memory, kind: str) -> bool:
+    """Record that a memory is put away or taken back; tell whether that changed anything."""
+    if memory.status == _DONE[kind]:
+        return False
+    if kind == "memory.archived" and memory.status not in ("active", "pending"):
+        raise Conflict("not_active", f"{memory.address} is {memory.status}; only what is believed can be archived")
+    meta: dict[str, Any] = {"memory": memory.id, "by": session.context.caller.author}
+    reopened = _scheduled_over(session, memory)
+    if reopened:
+        meta["reopens"] = list(reopened)
+    session.record(kind, meta)
+    return True
+
+
+def _scheduled_over(session: Session, memory: Memory) -> Sequence[str]:
+    """Return what a memory that never came true would have ended: it goes on instead."""
+    now = session.now
+    stand = session.tx.beliefs(session.p).stand(memory.id)
+    if stand is None or stand.key_fp is None or stand.valid_from <= now or stand.status != "active":
+        return ()
+    intervals = session.tx.beliefs(session.p).intervals(memory.scope, stand.key_fp)
+    ended = (each.memory for each in intervals if each.valid_to == stand.valid_from and each.memory != memory.id)
+    return [ident for ident in ended if _is_followed_by(session, ident, memory.id)]
+
+
+def _is_followed_by(session: Session, ident: str, successor: str) -> bool:
+    stand = session.tx.beliefs(session.p).stand(ident)
+    return stand is not None and stand.superseded_by == successor

@@ -1,0 +1,68 @@
+"""Links: two memories of one project that belong together."""
+
+from __future__ import annotations
+
+from eunoe.admission.draft import Cleaner
+from eunoe.domain import limits
+from eunoe.domain.address import Target
+from eunoe.domain.memory import Change
+from eunoe.errors import Conflict, Invalid
+from eunoe.service.commit import Session, open_session
+from eunoe.service.context import Context
+from eunoe.service.find import address_id, addressed
+
+
+def link(context: Context, a: Target, b: Target, *, note: str | None = None) -> Change:
+    """Link two memories; undirected. A pair that is linked stays as it is.
+
+    Raises:
+        NotFound: `no_memory`. Invalid: `links_itself`. Conflict: `not_active`. Refused: `other_project`.
+    """
+    text = Cleaner().optional(note, "note", limit=limits.NOTE, line=True)
+    with context.store.writing() as tx:
+        session = open_session(context, tx)
+        one, other = _pair(session, a, b)
+        numbers, idents = _named(session, one, other)
+        if _is_linked(session, one, other):
+            return Change(action="unchanged", memories=numbers, ids=idents, notes=("They are linked already.",))
+        meta = {"a": min(one, other), "b": max(one, other)}
+        session.record("link.made", meta, None if text is None else {"note": text})
+    return Change(action="linked", memories=numbers, ids=idents)
+
+
+def unlink(context: Context, a: Target, b: Target) -> Change:
+    """Cut the link between two memories. Without one, nothing changes.
+
+    Raises:
+        NotFound: `no_memory`. Invalid: `links_itself`.
+    """
+    with context.store.writing() as tx:
+        session = open_session(context, tx)
+        one, other = _pair(session, a, b, retired=True)
+        numbers, idents = _named(session, one, other)
+        if not _is_linked(session, one, other):
+            return Change(action="unchanged", memories=numbers, ids=idents, notes=("They are not linked.",))
+        session.record("link.cut", {"a": min(one, other), "b": max(one, other)})
+    return Change(action="unlinked", memories=numbers, ids=idents)
+
+
+def _pair(session: Session, a: Target, b: Target, *, retired: bool = False) -> tuple[str, str]:
+    one, other = address_id(session, a), address_id(session, b)
+    if one == other:
+        raise Invalid("links_itself", "a memory cannot be linked to itself; name two")
+    for ident in () if retired else (one, other):
+        memory = addressed(session, ident)
+        if memory.status not in ("active", "pending"):
+            raise Conflict("not_active", f"{memory.address} is {memory.status}; link what is believed")
+    return one, other
+
+
+def _is_linked(session: Session, one: str, other: str) -> bool:
+    links = session.tx.memories(session.p).links(one, session.context.scopes())
+    return any(each.id == other for each in links)
+
+
+def _named(session: Session, one: str, other: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    found = session.tx.memories(session.p).read([one, other], now=session.now)
+    ordered = sorted(found.values(), key=lambda memory: memory.number)
+    return tuple(memory.number for memory in ordered), tuple(memory.id for memory in ordered)

@@ -1,0 +1,209 @@
+"""Merging an exported project into one that holds something: its history is stated again, event by event.
+
+Every memory passes the gate like any other statement, so keys, rejections and restatements have their rules here too.
+Ids and versions are kept, when it happened and was valid as well; when *we* recorded it is now, because now we did.
+Each new event carries the id of the one it comes from as its dedupe key: importing again changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from eunoe.admission.admit import Circumstances, admit
+from eunoe.admission.decision import Confirm
+from eunoe.admission.draft import Draft
+from eunoe.admission.draft import draft as clean
+from eunoe.domain.caller import Caller
+from eunoe.domain.document import Document
+from eunoe.domain.event import Event
+from eunoe.domain.fingerprint import key_fingerprint, value_fingerprint
+from eunoe.domain.memory import TRUSTS
+from eunoe.errors import Conflict, Refused
+from eunoe.service.commit import Session
+
+Progress = Callable[[int, int], None]
+
+_CARRIED = ("title", "tags", "paths", "key", "value", "session", "turn", "speaker", "source")
+
+
+class Merge:
+    """One document on its way into a project, inside one write transaction.
+
+    Attributes:
+        numbers: Number there → number here.
+        set_aside: What the gate did not take, and why.
+        events: Events written.
+    """
+
+    def __init__(self, session: Session, document: Document) -> None:
+        self._session = session
+        self._document = document
+        self._here: dict[str, str] = {}
+        self._numbers_there: dict[str, int] = {}
+        self._ours: set[str] = set()
+        self._caller = Caller(user=session.context.caller.user, author="import", surface=session.context.caller.surface)
+        self.numbers: dict[int, int] = {}
+        self.set_aside: list[str] = []
+        self.events = 0
+
+    def run(self, progress: Progress | None = None) -> None:
+        """Take in every event.
+
+        Raises:
+            Conflict: `held_key`.
+        """
+        total = len(self._document.events)
+        for done, event in enumerate(self._document.events, 1):
+            self._one(event)
+            if progress is not None and done % 500 == 0:
+                progress(done, total)
+
+    def _one(self, event: Event) -> None:
+        meta = event.read_meta()
+        if event.type == "memory.recorded":
+            self._numbers_there[meta["memory"]] = len(self._numbers_there) + 1
+        known = self._session.tx.ledger(self._session.p).find(dedupe_key=self._dedupe_key(event))
+        if known is not None:
+            self._remember_known(event, known)
+        elif event.type == "memory.recorded":
+            self._recorded(event, meta)
+        elif event.type.startswith("link."):
+            self._link(event, meta)
+        elif meta.get("memory") in self._here:
+            self._changed(event, meta)
+
+    def _remember_known(self, event: Event, known: Event) -> None:
+        if event.type == "memory.recorded":
+            here = known.read_meta()["memory"]
+            self._here[event.read_meta()["memory"]] = here
+            self._ours.add(here)
+
+    def _recorded(self, event: Event, meta: dict[str, Any]) -> None:
+        ident, payload = meta["memory"], event.read_payload()
+        if not payload:
+            self.set_aside.append(f"#{self._numbers_there[ident]}: erased there")
+            return
+        try:
+            statement = self._draft(event, meta, payload)
+            self._check_key(statement, ident)
+            now = self._session.now
+            decision = admit(statement, self._circumstances(now))
+        except Refused as exc:
+            self.set_aside.append(f"#{self._numbers_there[ident]}: {exc.message}")
+            return
+        if isinstance(decision, Confirm):
+            self._here[ident] = decision.memory.id
+            self.numbers[self._numbers_there[ident]] = decision.memory.number
+            confirmed = {"memory": decision.memory.id, "how": "restated", "counts_as_confirmation": False}
+            self._write(event, "memory.confirmed", confirmed, None, now)
+            return
+        decision.meta["importance"] = meta["importance"]
+        if "expires_at" in meta:
+            decision.meta["expires_at"] = meta["expires_at"]
+        self._write(event, "memory.recorded", decision.meta, decision.payload, now, memory=self._free_id(ident))
+        self.numbers[self._numbers_there[ident]] = self._session.position.number
+
+    def _free_id(self, ident: str) -> str | None:
+        """Keep the memory's id, unless a memory of this project has it."""
+        return None if self._session.tx.beliefs(self._session.p).stand(ident) is not None else ident
+
+    def _write(
+        self,
+        event: Event,
+        kind: str,
+        meta: dict[str, Any],
+        payload: dict[str, Any] | None,
+        now: int,
+        *,
+        memory: str | None = None,
+    ) -> None:
+        written = self._session.record(
+            kind,
+            meta,
+            payload,
+            now=now,
+            occurred_at=event.occurred_at,
+            dedupe_key=self._dedupe_key(event),
+            memory=memory,
+        )
+        self.events += 1
+        if kind == "memory.recorded":
+            here = memory or written.id
+            self._here[event.read_meta()["memory"]] = here
+            self._ours.add(here)
+
+    def _changed(self, event: Event, meta: dict[str, Any]) -> None:
+        """State again what happened to a memory after it was recorded; what no longer applies is left out."""
+        here = self._here[meta["memory"]]
+        stand = self._session.tx.beliefs(self._session.p).stand(here)
+        if stand is None or (here not in self._ours and event.type != "memory.confirmed"):
+            return
+        meta = {**meta, "memory": here}
+        if event.type == "memory.revised":
+            meta["version"] = stand.version + 1
+        if "reopens" in meta:
+            meta["reopens"] = [self._here[ident] for ident in meta["reopens"] if ident in self._here]
+        payload = event.read_payload() or None
+        if payload is not None:
+            payload |= self._prints(stand.scope, payload)
+        self._write(event, event.type, meta, payload, self._session.now)
+
+    def _prints(self, scope: str, payload: dict[str, Any]) -> dict[str, Any]:
+        """Fingerprints are keyed by the project's secret: theirs mean nothing here."""
+        secret = self._session.project.secret
+        prints: dict[str, Any] = {name: None for name in ("fp", "words_fp", "key_fp", "value_fp") if name in payload}
+        if payload.get("key_fp") and payload.get("key"):
+            value = payload.get("value") or payload.get("body") or ""
+            prints["key_fp"] = key_fingerprint(secret, scope, payload["key"])
+            prints["value_fp"] = value_fingerprint(secret, scope, payload["key"], value)
+        return prints
+
+    def _link(self, event: Event, meta: dict[str, Any]) -> None:
+        a, b = self._here.get(meta["a"]), self._here.get(meta["b"])
+        if a and b and a != b:
+            pair = {"a": min(a, b), "b": max(a, b)}
+            self._write(event, event.type, pair, event.read_payload() or None, self._session.now)
+
+    def _draft(self, event: Event, meta: dict[str, Any], payload: dict[str, Any]) -> Draft:
+        given = {name: payload[name] for name in _CARRIED if payload.get(name) is not None}
+        given |= {name: meta[name] for name in ("kind", "tier", "scope", "valid_from", "valid_to") if name in meta}
+        given["pinned"] = bool(meta.get("pinned"))
+        given["trust"] = max(meta["trust"], "imported", key=TRUSTS.index)
+        statement = clean(self._caller, payload["body"], occurred_at=event.occurred_at, **given)
+        statement.links = tuple(self._here[ident] for ident in meta.get("links", ()) if self._here.get(ident))
+        if statement.key is None:
+            followed = (self._here.get(entry["memory"]) for entry in meta.get("supersedes", ()))
+            statement.supersedes = tuple(ident for ident in followed if ident in self._ours)
+        return statement
+
+    def _check_key(self, statement: Draft, ident: str) -> None:
+        if statement.key is None:
+            return
+        secret, scope = self._session.project.secret, statement.scope
+        beliefs = self._session.tx.beliefs(self._session.p)
+        value = value_fingerprint(
+            secret, scope, statement.key, statement.body if statement.value is None else statement.value
+        )
+        for each in beliefs.intervals(scope, key_fingerprint(secret, scope, statement.key)):
+            if each.memory not in self._ours and each.value_fp != value:
+                stand = beliefs.stand(each.memory)
+                raise Conflict(
+                    "held_key",
+                    f"the key {statement.key!r} of #{self._numbers_there[ident]} is held here by "
+                    f"#{stand.number if stand else '?'} with another value; archive one of them first",
+                    details={"key": statement.key},
+                )
+
+    def _circumstances(self, now: int) -> Circumstances:
+        return Circumstances(
+            beliefs=self._session.tx.beliefs(self._session.p),
+            secret=self._session.project.secret,
+            analyse=self._session.context.analyser.terms,
+            caller=self._caller,
+            now=now,
+            single=False,
+        )
+
+    def _dedupe_key(self, event: Event) -> str:
+        return f"import:{self._document.uuid}:{event.id}"

@@ -1,0 +1,200 @@
+"""Reading one memory: get, history, and why a query finds it or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from eunoe.domain.address import Address, Target, parse_address
+from eunoe.domain.event import Event
+from eunoe.domain.instants import from_us, optional_us
+from eunoe.domain.memory import Linked, Memory
+from eunoe.domain.postings import term_names
+from eunoe.errors import NotFound
+from eunoe.ports.projects import Project
+from eunoe.ports.store import View
+from eunoe.ports.text_index import Filter
+from eunoe.retrieval.pipeline import search
+from eunoe.service.context import Context
+from eunoe.service.find import find_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One thing that happened to a memory: when, what, by whom, and the version it made, if it made one."""
+
+    event: str
+    type: str
+    recorded_at: Any
+    occurred_at: Any
+    origin: dict[str, Any]
+    meta: dict[str, Any]
+    version: Memory | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """Why a memory is where it is.
+
+    Attributes:
+        found: Whether a search for the query returns it.
+        rank: Its place in all that was found, from 1.
+        reasons: Sentences, the decisive one first.
+        explanation: That of the hit, when it is found.
+    """
+
+    memory: Memory
+    found: bool
+    rank: int | None
+    reasons: tuple[str, ...]
+    explanation: dict[str, Any]
+    history: tuple[Step, ...]
+
+
+def get(
+    context: Context, target: Target | None = None, *, key: str | None = None, as_of: Any = None, known_at: Any = None
+) -> Memory:
+    """Return one memory, whatever its status, by number, id, `me#12` or key.
+
+    Args:
+        context: The session.
+        target: Its address, or None with `key`.
+        key: The key it holds: now, or at `as_of`.
+        as_of: The instant in the world to answer for; decides who holds a key, and the status.
+        known_at: Answer from what was recorded by then.
+
+    Raises:
+        NotFound: `no_memory`, `no_project`. Invalid: `bad_address`, `bad_time`.
+    """
+    address = parse_address(target, key=key)
+    at, known = (optional_us(value, setting=name) for value, name in ((as_of, "as_of"), (known_at, "known_at")))
+    context = context.named(address.project)
+    with context.store.reading() as view:
+        project = context.existing(view)
+        now = at if at is not None else known if known is not None else context.moment(view, project)
+        ident = find_id(context, view, project, address, at=now, known_at=known)
+        return _read(view, project, ident, address, now=now, known_at=known)
+
+
+def links(context: Context, target: Target) -> list[Linked]:
+    """Return the memories that a memory is linked to, by number."""
+    address = parse_address(target)
+    context = context.named(address.project)
+    with context.store.reading() as view:
+        project = context.existing(view)
+        ident = find_id(context, view, project, address, at=context.moment(view, project))
+        return view.memories(project.p).links(ident, context.scopes())
+
+
+def history(context: Context, target: Target | None = None, *, key: str | None = None) -> list[Step]:
+    """Return everything that happened to a memory, oldest first; for a key, to all that ever held it.
+
+    Raises:
+        NotFound: `no_memory`, `no_project`. Invalid: `bad_address`.
+    """
+    address = parse_address(target, key=key)
+    context = context.named(address.project)
+    with context.store.reading() as view:
+        project = context.existing(view)
+        now = context.moment(view, project)
+        ident = find_id(context, view, project, address, at=now)
+        if key is None:
+            return _steps(view, project, ident, now)
+        steps = {step.event: step for each in _line(view, project, ident) for step in _steps(view, project, each, now)}
+        return sorted(steps.values(), key=lambda step: step.event)
+
+
+def why(context: Context, target: Target, query: str | None = None) -> Why:
+    """Explain one memory: where it comes from, and whether and why a query finds it.
+
+    Raises:
+        NotFound: `no_memory`, `no_project`.
+    """
+    address = parse_address(target)
+    context = context.named(address.project)
+    with context.store.reading() as view:
+        project = context.existing(view)
+        now = context.moment(view, project)
+        ident = find_id(context, view, project, address, at=now)
+        memory = _read(view, project, ident, address, now=now, known_at=None)
+        steps = tuple(_steps(view, project, ident, now))
+        if query is None:
+            return Why(
+                memory=memory, found=False, rank=None, reasons=_standing(memory, now), explanation={}, history=steps
+            )
+        accept = Filter(scopes=context.scopes(), now=now)
+        terms = context.analyser.query(query)
+        index = view.index(project.p)
+        found = search(terms, index, accept, lanes=context.lanes, recipe=context.recipe, explain=True).hits
+        for rank, hit in enumerate(found, 1):
+            if hit.passage.memory == ident:
+                place = f"It is number {rank} of {len(found)} for this query."
+                return Why(
+                    memory=memory,
+                    found=True,
+                    rank=rank,
+                    reasons=(place,),
+                    explanation=hit.explanation,
+                    history=steps,
+                )
+        reasons = _standing(memory, now) or _words(view, project, memory, terms)
+        return Why(memory=memory, found=False, rank=None, reasons=reasons, explanation={}, history=steps)
+
+
+def _read(view: View, project: Project, ident: str, address: Address, *, now: int, known_at: int | None) -> Memory:
+    found = view.memories(project.p).read([ident], now=now, known_at=known_at)
+    if ident not in found:
+        raise NotFound("no_memory", f"{address} was not known at that time in {project.slug}")
+    return found[ident]
+
+
+def _line(view: View, project: Project, ident: str) -> list[str]:
+    """Return a holder of a key and all whom it follows, directly or not."""
+    line, beliefs = [ident], view.beliefs(project.p)
+    stand = beliefs.stand(ident)
+    if stand is not None and stand.key_fp is not None:
+        line += [each.memory for each in beliefs.intervals(stand.scope, stand.key_fp)]
+    return list(dict.fromkeys(line))
+
+
+def _steps(view: View, project: Project, ident: str, now: int) -> list[Step]:
+    versions = {memory.event: memory for memory in view.memories(project.p).versions(ident, now=now)}
+    return [_step(event, versions.get(event.id)) for event in view.ledger(project.p).events(memory=ident)]
+
+
+def _step(event: Event, version: Memory | None) -> Step:
+    return Step(
+        event=event.id,
+        type=event.type,
+        recorded_at=from_us(event.recorded_at),
+        occurred_at=from_us(event.occurred_at),
+        origin=event.read_origin(),
+        meta=event.read_meta(),
+        version=version,
+    )
+
+
+def _standing(memory: Memory, now: int) -> tuple[str, ...]:
+    """Return why a memory is part of no recall of now, if it is not."""
+    moment = from_us(now)
+    reasons = []
+    if memory.status != "active":
+        reasons.append(f"It is {memory.status}; recall returns only what is believed now.")
+    if memory.expires_at is not None and memory.expires_at <= moment:
+        reasons.append(f"It expired at {memory.expires_at:%Y-%m-%d %H:%M} UTC.")
+    if memory.valid_from > moment:
+        reasons.append(f"It becomes true only on {memory.valid_from:%Y-%m-%d %H:%M} UTC.")
+    if memory.valid_to is not None and memory.valid_to <= moment and memory.status == "active":
+        reasons.append(f"It was true only until {memory.valid_to:%Y-%m-%d %H:%M} UTC.")
+    return tuple(reasons)
+
+
+def _words(view: View, project: Project, memory: Memory, terms: list[str]) -> tuple[str, ...]:
+    snapshot = view.snapshots(project.p, [memory.id])[memory.id]
+    held = set(term_names(snapshot.passage["terms"])) if snapshot.passage else set()
+    shared = [term for term in terms if term in held]
+    if not terms:
+        return ("The query has no word to look for.",)
+    if not shared:
+        return ("It shares no word with the query.",)
+    return (f"It shares {', '.join(shared)} with the query, but others matched better and were enough.",)

@@ -1,0 +1,273 @@
+"""Recall: what is known that bears on a query; or, without one, what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from eunoe.domain import limits
+from eunoe.domain.memory import Memory
+from eunoe.domain.text import storable
+from eunoe.errors import Invalid, shown
+from eunoe.ports.projects import Project
+from eunoe.ports.store import View
+from eunoe.ports.text_index import Filter
+from eunoe.retrieval.pipeline import Ranked, search
+from eunoe.service.context import Context
+from eunoe.service.cursor import Cursor, new_cursor, read_cursor
+from eunoe.service.filters import to_filter
+
+Places = Sequence[tuple[Context, Project]]
+
+ORDERS = ("relevance", "newest", "oldest")
+DEFAULT_LIMIT = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A memory that was found.
+
+    Attributes:
+        evidence: 0 to 1: how well it bears on the query; 0 when browsing. Not yet calibrated: the share of the
+            largest BM25 that the query could reach.
+        score: Evidence times the multipliers, 0 to 1; hits are ordered by it.
+        explanation: Lanes with ranks and terms, fused sum, multipliers, source; empty unless asked for.
+    """
+
+    memory: Memory
+    evidence: float
+    score: float
+    explanation: dict[str, Any] = field(default_factory=dict)
+
+    def __getattr__(self, name: str) -> Any:
+        """Give the fields of the memory as the hit's own: `hit.number`, `hit.body`, …"""
+        if name == "memory" or name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.memory, name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """The answer to a recall.
+
+    Attributes:
+        hits: Best first; ties by id.
+        total: How many there are in all; with a query, among the candidates that were scored.
+        omitted: How many of them this page and the ones before it do not hold.
+        next: The cursor of the next page, or None at the end.
+        degraded: Lanes that failed, as `"name: reason"`; empty when the answer is whole.
+        notes: Sentences for the reader, such as why nothing could be looked for.
+        calibrated: Whether evidence is a calibrated probability.
+    """
+
+    hits: tuple[Hit, ...]
+    total: int
+    omitted: int
+    next: str | None = None
+    degraded: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    calibrated: bool = False
+
+
+def recall(
+    context: Context,
+    query: str | None = None,
+    *,
+    limit: int = DEFAULT_LIMIT,
+    min_evidence: float = 0.0,
+    min_score: float = 0.0,
+    order: str = "relevance",
+    after: str | None = None,
+    include_me: bool = False,
+    explain: bool = False,
+    **filters: Any,
+) -> Recalled:
+    """Return what bears on the query, best first; without a query, what there is, in order.
+
+    Args:
+        context: The session.
+        query: Any text; no character of it is grammar. None browses.
+        limit: Hits at most, 0 to 1,000.
+        min_evidence, min_score: Floors, 0 to 1, each for its own number.
+        order: `relevance` (without a query: pinned, then importance, then newest), `newest` or `oldest`.
+        after: The `next` of the page before, with the same query and filters.
+        include_me: Also look into the user's own project; hits of both are merged by score.
+        explain: Fill `Hit.explanation`.
+        **filters: kinds, tags (all), any_tags, paths, since, until, scope, session, as_of, known_at.
+
+    Raises:
+        Invalid: `blank_query`, `bad_limit`, `bad_floor`, `bad_order`, `bad_cursor`, `unknown_filter`, ….
+        Unavailable: the engine failed; this never looks like "no memories".
+    """
+    text = _check_query(query)
+    _check_numbers(limit, min_evidence, min_score, order)
+    question = _question(context, text, order, include_me, filters)
+    cursor = read_cursor(after, question=question) if after else None
+    with context.store.reading() as view:
+        places = _places(context, view, include_me)
+        now = cursor.now if cursor else context.moment(view, *(project for _, project in places))
+        accept = to_filter(context, now=now, **filters)
+        if cursor is not None and accept.known_at is None:
+            accept.known_at = cursor.now
+        page = _Page(context, accept, limit, order, min_evidence, min_score, explain, cursor)
+        found = page.browse(view, places) if text is None else page.search(view, places, text)
+    return found.answer(question)
+
+
+def count(context: Context, **filters: Any) -> int:
+    """Return how many memories pass the filters of `recall`; without any, how many are believed now."""
+    with context.store.reading() as view:
+        project = context.project(view)
+        accept = to_filter(context, now=context.moment(view, project), **filters)
+        return 0 if project is None else view.index(project.p).count(accept)
+
+
+def _check_query(query: object) -> str | None:
+    if query is None:
+        return None
+    if not isinstance(query, str):
+        raise Invalid("bad_type", f"query={shown(query)} must be text, or None to browse")
+    if not query.strip():
+        raise Invalid("blank_query", "the query is blank; give words to look for, or None to browse")
+    if len(query) > limits.QUERY:
+        raise Invalid("too_long", f"the query has {len(query):,} characters; the limit is {limits.QUERY:,}")
+    return storable(query, setting="query")[0]
+
+
+def _check_numbers(limit: object, min_evidence: object, min_score: object, order: object) -> None:
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 0 <= limit <= limits.RESULTS:
+        raise Invalid("bad_limit", f"limit={shown(limit)} must be a whole number from 0 to {limits.RESULTS:,}")
+    for name, floor in (("min_evidence", min_evidence), ("min_score", min_score)):
+        if isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 <= floor <= 1:
+            raise Invalid("bad_floor", f"{name}={shown(floor)} must be a number from 0 to 1")
+    if order not in ORDERS:
+        raise Invalid("bad_order", f"order={shown(order)} must be one of {' '.join(ORDERS)}")
+
+
+def _places(context: Context, view: View, include_me: bool) -> Places:
+    """Return the projects to look into; one that holds nothing yet is none."""
+    contexts = [context]
+    if include_me and context.caller.user is not None and context.own().slug != context.slug:
+        contexts.append(context.own())
+    found = ((each, each.project(view)) for each in contexts)
+    return [(each, project) for each, project in found if project is not None]
+
+
+def _question(context: Context, *parts: Any) -> str:
+    return repr((context.slug, context.caller.user, *parts))
+
+
+@dataclass(slots=True)
+class _Found:
+    hits: list[Hit]
+    total: int
+    seen: int
+    cursor: Callable[[str], str] | None
+    degraded: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def answer(self, question: str) -> Recalled:
+        omitted = max(self.total - self.seen - len(self.hits), 0)
+        following = self.cursor(question) if self.cursor is not None and omitted and self.hits else None
+        return Recalled(
+            hits=tuple(self.hits),
+            total=self.total,
+            omitted=omitted,
+            next=following,
+            degraded=self.degraded,
+            notes=self.notes,
+        )
+
+
+@dataclass(slots=True)
+class _Page:
+    """One page of an answer."""
+
+    context: Context
+    accept: Filter
+    limit: int
+    order: str
+    min_evidence: float
+    min_score: float
+    explain: bool
+    cursor: Cursor | None
+
+    def search(self, view: View, places: Places, text: str) -> _Found:
+        terms = self.context.analyser.query(text)
+        if not terms:
+            return _Found([], 0, 0, None, notes=("The query has no word to look for.",))
+        ranked: list[tuple[Ranked, Project]] = []
+        degraded: dict[str, None] = {}
+        for context, project in places:
+            searched = search(
+                terms,
+                view.index(project.p),
+                self.accept,
+                lanes=context.lanes,
+                recipe=context.recipe,
+                min_evidence=self.min_evidence,
+                min_score=self.min_score,
+                explain=self.explain,
+            )
+            ranked += [(hit, project) for hit in searched.hits]
+            degraded |= dict.fromkeys(searched.degraded)
+        ranked.sort(key=lambda pair: (-pair[0].score, -pair[0].evidence, pair[0].passage.memory))
+        if self.order != "relevance":
+            ranked.sort(key=lambda pair: pair[0].passage.memory, reverse=self.order == "newest")
+        seen = set(self.cursor.seen) if self.cursor else set()
+        fresh = [pair for pair in ranked if pair[0].passage.memory not in seen]
+        hits = self._hydrate(view, fresh[: self.limit])
+        shown_before = [*(self.cursor.seen if self.cursor else ()), *(hit.memory.id for hit in hits)]
+        instant = self.cursor.now if self.cursor else self.accept.now
+        return _Found(
+            hits,
+            len(seen) + len(fresh),
+            len(seen),
+            lambda question: new_cursor(question, instant, seen=shown_before),
+            tuple(degraded),
+        )
+
+    def browse(self, view: View, places: Places) -> _Found:
+        rows: list[tuple[Ranked, Project, dict[str, Any]]] = []
+        total = 0
+        for _, project in places:
+            index = view.index(project.p)
+            total += index.count(self.accept)
+            after = self.cursor.place if self.cursor else None
+            for passage, place in index.browse(self.accept, order=self.order, after=after, limit=self.limit):
+                rows.append((Ranked(passage, 0.0, 0.0, {}), project, place))
+        rows.sort(key=lambda row: tuple(row[2].values()), reverse=self.order != "oldest")
+        rows = rows[: self.limit]
+        hits = self._hydrate(view, [(ranked, project) for ranked, project, _ in rows])
+        seen = self.cursor.count if self.cursor else 0
+        instant = self.cursor.now if self.cursor else self.accept.now
+        last = rows[-1][2] if rows else None
+        return _Found(
+            hits, total, seen, lambda question: new_cursor(question, instant, place=last, count=seen + len(hits))
+        )
+
+    def _hydrate(self, view: View, pairs: Sequence[tuple[Ranked, Project]]) -> list[Hit]:
+        hits = []
+        for ranked, project in pairs:
+            ident = ranked.passage.memory
+            memory = (
+                view.memories(project.p).read([ident], now=self.accept.now, known_at=self.accept.known_at).get(ident)
+            )
+            if memory is None:
+                continue
+            explanation = ranked.explanation | _source(memory) if self.explain else {}
+            hits.append(Hit(memory=memory, evidence=ranked.evidence, score=ranked.score, explanation=explanation))
+        return hits
+
+
+def _source(memory: Memory) -> dict[str, Any]:
+    return {
+        "source": {
+            "event": memory.event,
+            "session": memory.session,
+            "turn": memory.turn,
+            "speaker": memory.speaker,
+            "origin": memory.origin,
+        }
+    }

@@ -1,0 +1,195 @@
+"""Update: correct what a memory says, in a new version. The old one stays in its history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eunoe.admission.draft import Cleaner, check_flag, check_importance, check_key, check_period
+from eunoe.admission.keys import is_free
+from eunoe.domain import limits
+from eunoe.domain.address import Target
+from eunoe.domain.fingerprint import key_fingerprint, text_fingerprint, value_fingerprint, words_fingerprint
+from eunoe.domain.instants import optional_us
+from eunoe.domain.kinds import kind_named
+from eunoe.domain.memory import Change, Memory
+from eunoe.errors import Conflict, Invalid, Refused, shown
+from eunoe.ports.memories import Stand
+from eunoe.service.commit import Session, open_session
+from eunoe.service.context import Context
+from eunoe.service.find import addressed
+
+FIELDS = (
+    *("title", "body", "kind", "tags", "paths", "key", "value", "source", "importance", "pinned"),
+    *("valid_from", "valid_to"),
+)
+
+
+def update(context: Context, target: Target, *, version: int | None = None, **changes: Any) -> Change:
+    """Change fields of a memory. An edit of title or body confirms it and ends a dispute.
+
+    Args:
+        context: The session.
+        target: The memory.
+        version: If given, the version that the caller has read: refused when there is a newer one.
+        **changes: Any of `FIELDS`. None clears title, key (which releases it), value, source and valid_to.
+
+    Raises:
+        Invalid: `nothing_to_change`, `unknown_field`, and those of `remember`. NotFound: `no_memory`.
+        Conflict: `held_key`, `stale_version`, `not_active`, `duplicate_text`.
+    """
+    if not changes:
+        raise Invalid("nothing_to_change", f"name at least one field to change: {' '.join(FIELDS)}")
+    if unknown := changes.keys() - set(FIELDS):
+        raise Invalid("unknown_field", f"{shown(min(unknown))} cannot be updated; fields are {' '.join(FIELDS)}")
+    cleaner = Cleaner()
+    content, structure = _cleaned(cleaner, changes)
+    with context.store.writing() as tx:
+        session = open_session(context, tx)
+        memory = addressed(session, target)
+        stand = tx.beliefs(session.p).stand(memory.id)
+        assert stand is not None  # noqa: S101 - it was just read in this transaction
+        _check_stand(memory, stand, version)
+        now = session.now
+        content, structure = _changed(memory, content, structure)
+        if not content and not structure:
+            return Change(action="unchanged", memories=(memory.number,), ids=(memory.id,))
+        fields = sorted(content.keys() | structure.keys())
+        _check_body(memory, content, structure)
+        content |= _prints(session, memory, stand, content, structure)
+        meta = {"memory": memory.id, "version": memory.version + 1, "fields": fields, **structure}
+        if cleaner.masked:
+            meta["masked"] = cleaner.masked
+        session.record("memory.revised", meta, content, now=now)
+    notes = (f"A secret was masked in: {', '.join(cleaner.masked)}.",) if cleaner.masked else ()
+    return Change(
+        action="updated",
+        memories=(memory.number,),
+        ids=(memory.id,),
+        notes=(*notes, *cleaner.warnings),
+        details={"version": memory.version + 1, "fields": fields},
+    )
+
+
+def _cleaned(clean: Cleaner, changes: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the changes as content and structure, checked; times in microseconds, importance in thousandths."""
+    content: dict[str, Any] = {}
+    structure: dict[str, Any] = {}
+    for name, value in changes.items():
+        match name:
+            case "body":
+                content[name] = clean.text(value, name, limit=limits.LONG_BODY)
+            case "title":
+                content[name] = clean.optional(value, name, limit=limits.TITLE, line=True)
+            case "value":
+                content[name] = clean.optional(value, name, limit=limits.VALUE)
+            case "source":
+                content[name] = clean.optional(value, name, limit=limits.SOURCE, line=True)
+            case "key":
+                content[name] = None if value is None else check_key(value)
+            case "tags":
+                content[name] = list(clean.listed(value, name, most=limits.TAGS, limit=limits.TAG))
+            case "paths":
+                content[name] = list(clean.listed(value, name, most=limits.PATHS, limit=limits.PATH))
+            case _:
+                structure[name] = _structural(name, value)
+    return content, structure
+
+
+def _structural(name: str, value: Any) -> Any:
+    if name == "kind":
+        if kind_named(value).type == "vault":
+            raise Refused("vault", "kind='secret' needs encryption, which this version does not have")
+        return value
+    if name == "importance":
+        return check_importance(value)
+    if name == "pinned":
+        return check_flag(value, name)
+    instant = optional_us(value, setting=name)
+    if instant is None and name == "valid_from":
+        raise Invalid("bad_time", "valid_from cannot be cleared; give the time from which it is true")
+    return instant
+
+
+def _check_stand(memory: Memory, stand: Stand, version: int | None) -> None:
+    if version is not None and version != memory.version:
+        raise Conflict(
+            "stale_version",
+            f"{memory.address} is at version {memory.version}, you have read {version}; read it again",
+            details={"version": memory.version},
+        )
+    if memory.status not in ("active", "pending"):
+        raise Conflict("not_active", f"{memory.address} is {memory.status}; only what is believed can be updated")
+    if stand.superseded_by:
+        raise Conflict("not_active", f"{memory.address} has a successor; update that one")
+
+
+def _check_body(memory: Memory, content: dict[str, Any], structure: dict[str, Any]) -> None:
+    kind, body = kind_named(structure.get("kind", memory.kind)), content.get("body", memory.body)
+    if len(body) > limits.BODY and not kind.long:
+        raise Invalid(
+            "too_long", f"body has {len(body):,} characters; the limit for kind={kind.name} is {limits.BODY:,}"
+        )
+
+
+def _changed(
+    memory: Memory, content: dict[str, Any], structure: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return only what differs from the memory as it is."""
+    from_us = {name: optional_us(getattr(memory, name), setting=name) for name in ("valid_from", "valid_to")}
+    old = {"importance": round(memory.importance * 1000), "pinned": memory.pinned, "kind": memory.kind, **from_us}
+    structure = {name: value for name, value in structure.items() if value != old[name]}
+    kept = {name: list(value) if isinstance(value, tuple) else value for name, value in _content(memory).items()}
+    content = {name: value for name, value in content.items() if value != kept[name]}
+    check_period(structure.get("valid_from", old["valid_from"]), structure.get("valid_to", old["valid_to"]))
+    return content, structure
+
+
+def _content(memory: Memory) -> dict[str, Any]:
+    names = ("body", "value", "source", "key", "tags", "paths", "title")
+    return {name: getattr(memory, name) for name in names}
+
+
+def _prints(
+    session: Session, memory: Memory, stand: Stand, content: dict[str, Any], structure: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the fingerprints that change with the content. Raises `Conflict` where they clash."""
+    key = content.get("key", memory.key)
+    body = content.get("body", memory.body)
+    value = content.get("value", memory.value)
+    secret, scope, beliefs = session.project.secret, memory.scope, session.tx.beliefs(session.p)
+    if key is None:
+        if value is not None and "value" in content:
+            raise Invalid("value_without_key", "value names the value of a key; give key as well")
+        if "body" not in content and "key" not in content:
+            return {}
+        identity = body if memory.turn is None or stand.words_fp else f"{memory.session}\n{memory.turn}\n{body}"
+        fp = text_fingerprint(secret, scope, identity)
+        _check_same_text(beliefs.same_text(scope, fp), memory, session.now)
+        words_fp = words_fingerprint(secret, scope, session.context.analyser.terms(body), body)
+        return {"fp": fp, "words_fp": words_fp if stand.words_fp else None, "key_fp": None, "value_fp": None}
+    key_fp = key_fingerprint(secret, scope, key)
+    valid_from: int = structure.get("valid_from", stand.valid_from)
+    valid_to = structure.get("valid_to", stand.valid_to)
+    others = [each for each in beliefs.intervals(scope, key_fp) if each.memory != memory.id]
+    if memory.status == "active" and not is_free(others, valid_from, valid_to):
+        holder = next(filter(None, (beliefs.stand(each.memory) for each in reversed(others))))
+        raise Conflict(
+            "held_key",
+            f"the key {key!r} is held by #{holder.number}; remember a new value under the key, or archive that one",
+            details={"holder": holder.number, "id": holder.id},
+        )
+    if not {"key", "value", "body"} & content.keys():
+        return {}
+    value_fp = value_fingerprint(secret, scope, key, body if value is None else value)
+    return {"fp": None, "words_fp": None, "key_fp": key_fp, "value_fp": value_fp}
+
+
+def _check_same_text(stands: list[Stand], memory: Memory, now: int) -> None:
+    for stand in stands:
+        alive = stand.status in ("active", "pending") and (stand.expires_at is None or stand.expires_at > now)
+        if alive and stand.id != memory.id:
+            raise Conflict(
+                "duplicate_text",
+                f"#{stand.number} says exactly this already; confirm it, and archive {memory.address}",
+                details={"twins": [stand.number]},
+            )

@@ -1,0 +1,68 @@
+"""A filter as SQL: fixed fragments and named parameters; no caller's value is ever part of a statement. Lean."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from eunoe.ports.text_index import Filter
+
+_NOW = (
+    "pa.live = 1 and m.status = 'active' and (m.expires_at is null or m.expires_at > :now) "
+    "and v.recorded_to is null and v.valid_from <= :now and (v.valid_to is null or v.valid_to > :now)"
+)
+# A `valid_to` that became known only after `known_at` was not known then. What was taken back stays back.
+_THEN = (
+    "m.status not in ('pending', 'forgotten') and (m.expires_at is null or m.expires_at > :now) "
+    "and v.recorded_from <= :known_at and (v.recorded_to is null or v.recorded_to > :known_at) "
+    "and v.valid_from <= :now and (v.valid_to is null or v.valid_to > :now or v.valid_to_at > :known_at)"
+)
+
+_TAGGED = "exists (select 1 from tags t where t.p = m.p and t.tag in ({wanted}) and t.memory = m.id)"
+_PATHED = "exists (select 1 from paths f where f.p = m.p and f.memory = m.id and ({wanted}))"
+
+
+def names(stem: str, values: Sequence[object]) -> str:
+    """Return `:stem0, :stem1, …`, one a value; for no value a list that nothing is in."""
+    return ", ".join(f":{stem}{at}" for at in range(len(values))) or "null"
+
+
+def values(stem: str, given: Sequence[object]) -> dict[str, Any]:
+    """Return the parameters that `names(stem, given)` names."""
+    return {f"{stem}{at}": value for at, value in enumerate(given)}
+
+
+def condition(accept: Filter) -> tuple[str, dict[str, Any]]:
+    """Return the condition that a filter means, over the aliases pa, v and m, and its parameters."""
+    past = accept.known_at is not None
+    parts = [_THEN if past else _NOW, f"pa.scope in ({names('scope', accept.scopes)})"]
+    params: dict[str, Any] = {"now": accept.now, **values("scope", accept.scopes)}
+    if past:
+        params["known_at"] = accept.known_at
+    if accept.kinds:
+        parts.append(f"v.kind in ({names('kind', accept.kinds)})")
+        params |= values("kind", accept.kinds)
+    parts += [_TAGGED.format(wanted=f":tag{at}") for at in range(len(accept.tags))]
+    params |= values("tag", accept.tags)
+    if accept.any_tags:
+        parts.append(_TAGGED.format(wanted=names("any_tag", accept.any_tags)))
+        params |= values("any_tag", accept.any_tags)
+    if accept.paths:
+        parts.append(_below(accept.paths, params))
+    for name, column in (("since", "m.first_seen >="), ("until", "m.first_seen <"), ("session", "m.session =")):
+        value = getattr(accept, name)
+        if value is not None:
+            parts.append(f"{column} :{name}")
+            params[name] = value
+    return " and ".join(parts), params
+
+
+def _below(paths: Sequence[str], params: dict[str, Any]) -> str:
+    """A path, or anything below it: a range, because a pattern would give `_` and `%` a meaning."""
+    wanted = []
+    for at, path in enumerate(paths):
+        wanted.append(f"f.path = :path{at} or (f.path >= :path{at}_first and f.path < :path{at}_end)")
+        params |= {f"path{at}": path, f"path{at}_first": f"{path}/", f"path{at}_end": f"{path}0"}  # "0" follows "/"
+    return _PATHED.format(wanted=" or ".join(wanted))

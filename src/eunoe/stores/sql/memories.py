@@ -1,0 +1,205 @@
+"""The ports `Beliefs` and `Memories` over one connection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from eunoe.domain.canonical import parse
+from eunoe.domain.instants import from_us
+from eunoe.domain.kinds import KINDS
+from eunoe.domain.memory import Linked, Memory, display_title
+from eunoe.ports.memories import Interval, Rejection, Stand
+from eunoe.ports.text_index import Filter
+from eunoe.stores.sql.connection import Connection, Row
+from eunoe.stores.sql.filters import condition, names, values
+from eunoe.stores.sql.statements import load
+
+_SQL = load("memories")
+
+_PICK_LIVE = "v.version = m.version"
+_PICK_KNOWN = "v.recorded_from <= :known_at and (v.recorded_to is null or v.recorded_to > :known_at)"
+_PICK_ALL = "v.version >= 1"
+
+
+class SqlBeliefs:
+    """Implements `eunoe.ports.memories.Beliefs` for the project `p`."""
+
+    def __init__(self, connection: Connection, p: int) -> None:
+        self._connection = connection
+        self._p = p
+
+    def stand(self, ident: str) -> Stand | None:
+        """See `Beliefs.stand`."""
+        rows = self._run("stand", id=ident)
+        return _stand(rows[0]) if rows else None
+
+    def same_text(self, scope: str, fp: str) -> list[Stand]:
+        """See `Beliefs.same_text`."""
+        return [_stand(row) for row in self._run("same_text", scope=scope, fp=fp)]
+
+    def same_words(self, scope: str, words_fp: str) -> list[Stand]:
+        """See `Beliefs.same_words`."""
+        return [_stand(row) for row in self._run("same_words", scope=scope, words_fp=words_fp)]
+
+    def intervals(self, scope: str, key_fp: str) -> list[Interval]:
+        """See `Beliefs.intervals`."""
+        rows = self._run("intervals", scope=scope, key_fp=key_fp)
+        return [Interval(memory=row[0], value_fp=row[1], valid_from=row[2], valid_to=row[3]) for row in rows]
+
+    def rejections(self, scope: str, fps: Sequence[str]) -> list[Rejection]:
+        """See `Beliefs.rejections`. At most two fingerprints."""
+        first, last = fps[0], fps[-1]
+        rows = self._run("rejections", scope=scope, fp0=first, fp1=last)
+        return [Rejection(seq=row[0], match=row[1], memory=row[2], by_person=bool(row[3])) for row in rows]
+
+    def last_turn(self, session: str) -> int | None:
+        """See `Beliefs.last_turn`."""
+        turn: int | None = self._run("last_turn", session=session)[0][0]
+        return turn
+
+    def _run(self, name: str, **params: Any) -> list[Row]:
+        return self._connection.run(_SQL[name], {"p": self._p, **params})
+
+
+class SqlMemories:
+    """Implements `eunoe.ports.memories.Memories` for the project `p`."""
+
+    def __init__(self, connection: Connection, p: int) -> None:
+        self._connection = connection
+        self._p = p
+
+    def find_id(self, *, number: int | None = None, ident: str | None = None, scopes: Sequence[str]) -> str | None:
+        """See `Memories.find_id`."""
+        rows = self._run("id_by_number", number=number) if number is not None else self._run("id_by_id", id=ident)
+        return next((ident for ident, scope in rows if scope in scopes), None)
+
+    def holder(self, scopes: Sequence[str], key_fps: Mapping[str, str], *, at: int, known_at: int | None) -> str | None:
+        """See `Memories.holder`."""
+        for scope in scopes:
+            params: dict[str, Any] = {"scope": scope, "key_fp": key_fps[scope], "at": at}
+            if known_at is None:
+                rows = self._run("holder", **params)
+            else:
+                rows = self._run("holder_known", known_at=known_at, **params)
+            if rows:
+                return str(rows[0][0])
+        return None
+
+    def read(self, idents: Sequence[str], *, now: int, known_at: int | None = None) -> dict[str, Memory]:
+        """See `Memories.read`."""
+        sql = _SQL["read"].format(pick=_PICK_LIVE if known_at is None else _PICK_KNOWN)
+        found = {}
+        for ident in idents:
+            params = {"p": self._p, "id": ident} | ({} if known_at is None else {"known_at": known_at})
+            rows = self._connection.run(sql, params)
+            if rows:
+                found[ident] = hydrate(rows[-1], now)
+        return found
+
+    def versions(self, ident: str, *, now: int) -> list[Memory]:
+        """See `Memories.versions`."""
+        rows = self._connection.run(_SQL["read"].format(pick=_PICK_ALL), {"p": self._p, "id": ident})
+        return [hydrate(row, now) for row in rows]
+
+    def links(self, ident: str, scopes: Sequence[str]) -> list[Linked]:
+        """See `Memories.links`."""
+        return [
+            Linked(id=other, number=number, title=display_title(title, body), note=note)
+            for other, number, title, body, note, scope in self._run("links", id=ident)
+            if scope in scopes
+        ]
+
+    def select(self, condition_: Filter, *, limit: int) -> list[str]:
+        """See `Memories.select`."""
+        visible, params = condition(condition_)
+        rows = self._connection.run(_SQL["select"].format(visible=visible), params | {"p": self._p, "limit": limit})
+        return [row[0] for row in rows]
+
+    def tally(self, scopes: Sequence[str]) -> dict[str, dict[str, int]]:
+        """See `Memories.tally`."""
+        sql = _SQL["tally"].format(scopes=names("scope", scopes))
+        table: dict[str, dict[str, int]] = {}
+        for kind, status, count in self._connection.run(sql, {"p": self._p, **values("scope", scopes)}):
+            table.setdefault(kind, {})[status] = count
+        return table
+
+    def _run(self, name: str, **params: Any) -> list[Row]:
+        return self._connection.run(_SQL[name], {"p": self._p, **params})
+
+
+def _stand(row: Row) -> Stand:
+    (ident, number, version, status, tier, scope, trust, expires_at, valid_from, valid_to, successor, key) = row[:12]
+    key_fp, value_fp, fp, words_fp, pinned, origin = row[12:]
+    return Stand(
+        id=ident,
+        number=number,
+        version=version,
+        status=status,
+        tier=tier,
+        scope=scope,
+        trust=trust,
+        expires_at=expires_at,
+        valid_from=valid_from,
+        valid_to=valid_to,
+        superseded_by=successor,
+        key=key,
+        key_fp=key_fp,
+        value_fp=value_fp,
+        fp=fp,
+        words_fp=words_fp,
+        pinned=bool(pinned),
+        by_person='"author_type":"agent"' not in origin,
+    )
+
+
+def hydrate(row: Row, now: int) -> Memory:
+    """Return the memory of a row of the statement `read`, its status as of `now`."""
+    ident, number, tier, scope, status, trust, origin, session, turn, expires_at, occurrences = row[:11]
+    first_seen, last_seen, recorded_at, confirmed_at, disputed_at, superseded_by, version, kind = row[11:19]
+    title, body, tags, paths, key, value, source, speaker, importance, pinned = row[19:29]
+    valid_from, valid_to, recorded_from, recorded_to, event, slug = row[29:]
+    if status == "active" and superseded_by and valid_to is not None and valid_to <= now:
+        status = "superseded"
+    return Memory(
+        id=ident,
+        number=number,
+        project=slug,
+        version=version,
+        kind=kind,
+        type=KINDS[kind].type,
+        tier=tier,
+        title=display_title(title, body),
+        body=body,
+        tags=tuple(parse(tags)),
+        paths=tuple(parse(paths)),
+        key=key,
+        value=value,
+        importance=importance / 1000,
+        pinned=bool(pinned),
+        source=source,
+        status=status,
+        trust=trust,
+        origin=parse(origin),
+        scope=scope,
+        speaker=speaker,
+        session=session,
+        turn=turn,
+        valid_from=from_us(valid_from),
+        valid_to=_when(valid_to),
+        recorded_from=from_us(recorded_from),
+        recorded_to=_when(recorded_to),
+        created_at=from_us(recorded_at),
+        confirmed_at=from_us(confirmed_at),
+        disputed_at=_when(disputed_at),
+        expires_at=_when(expires_at),
+        occurrences=occurrences,
+        first_seen=from_us(first_seen),
+        last_seen=from_us(last_seen),
+        superseded_by=superseded_by,
+        event=event,
+    )
+
+
+def _when(us: int | None) -> Any:
+    return None if us is None else from_us(us)

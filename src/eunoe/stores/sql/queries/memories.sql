@@ -1,0 +1,97 @@
+-- Reads of one project's memories.
+
+-- name: stand
+select m.id, m.number, m.version, m.status, m.tier, m.scope, m.trust, m.expires_at, v.valid_from, v.valid_to,
+  m.superseded_by, v.key, m.key_fp, m.value_fp, m.fp, m.words_fp, v.pinned, m.origin
+from memories m join memory_versions v on v.p = m.p and v.memory = m.id and v.version = m.version
+where m.p = :p and m.id = :id
+
+-- name: same_text
+select m.id, m.number, m.version, m.status, m.tier, m.scope, m.trust, m.expires_at, v.valid_from, v.valid_to,
+  m.superseded_by, v.key, m.key_fp, m.value_fp, m.fp, m.words_fp, v.pinned, m.origin
+from memories m join memory_versions v on v.p = m.p and v.memory = m.id and v.version = m.version
+where m.p = :p and m.scope = :scope and m.fp = :fp order by m.number desc
+
+-- name: same_words
+select m.id, m.number, m.version, m.status, m.tier, m.scope, m.trust, m.expires_at, v.valid_from, v.valid_to,
+  m.superseded_by, v.key, m.key_fp, m.value_fp, m.fp, m.words_fp, v.pinned, m.origin
+from memories m join memory_versions v on v.p = m.p and v.memory = m.id and v.version = m.version
+where m.p = :p and m.scope = :scope and m.words_fp = :words_fp and m.status = 'active' order by m.number desc limit 8
+
+-- name: intervals
+select memory, value_fp, valid_from, valid_to from keys
+where p = :p and scope = :scope and key_fp = :key_fp and recorded_to is null order by valid_from
+
+-- name: rejections
+select seq, match, memory, by_person from rejections
+where p = :p and scope = :scope and match in ('text', 'key_value') and fp in (:fp0, :fp1) and lifted_seq is null
+order by seq
+
+-- name: last_turn
+select max(turn) from memories where p = :p and session = :session
+
+-- name: id_by_number
+select id, scope from memories where p = :p and number = :number
+
+-- name: id_by_id
+select id, scope from memories where p = :p and id = :id
+
+-- name: holder
+select memory from keys
+where p = :p and scope = :scope and key_fp = :key_fp and recorded_to is null and valid_from <= :at
+  and (valid_to is null or valid_to > :at)
+
+-- name: holder_known
+select memory from keys
+where p = :p and scope = :scope and key_fp = :key_fp and recorded_from <= :known_at
+  and (recorded_to is null or recorded_to > :known_at) and valid_from <= :at and (valid_to is null or valid_to > :at)
+
+-- One memory in one version; the columns are those of `hydrate` in memories.py. `{pick}` chooses the version.
+-- name: read
+select m.id, m.number, m.tier, m.scope, m.status, m.trust, m.origin, m.session, m.turn, m.expires_at, m.occurrences,
+  m.first_seen, m.last_seen, m.recorded_at, m.confirmed_at, m.disputed_at, m.superseded_by, v.version, v.kind, v.title,
+  v.body, v.tags, v.paths, v.key, v.value, v.source, v.speaker, v.importance, v.pinned, v.valid_from, v.valid_to,
+  v.recorded_from, v.recorded_to, e.id, r.slug
+from memories m
+join memory_versions v on v.p = m.p and v.memory = m.id
+join events e on e.p = v.p and e.seq = v.seq
+join projects r on r.p = m.p
+where m.p = :p and m.id = :id and {pick}
+order by v.version
+
+-- name: links
+select m.id, m.number, v.title, v.body, l.note, m.scope
+from links l
+join memories m on m.p = l.p and m.id = case when l.a = :id then l.b else l.a end
+join memory_versions v on v.p = m.p and v.memory = m.id and v.version = m.version
+where l.p = :p and (l.a = :id or l.b = :id)
+order by m.number
+
+-- name: select
+select m.id from memory_versions v
+cross join memories m on m.p = v.p and m.id = v.memory
+cross join passages pa on pa.p = v.p and pa.memory = v.memory and pa.version = v.version and pa.ordinal = 0
+where v.p = :p and ({visible})
+order by m.number limit :limit
+
+-- name: tally
+select v.kind, m.status, count(*) from memories m
+join memory_versions v on v.p = m.p and v.memory = m.id and v.version = m.version
+where m.p = :p and m.scope in ({scopes})
+group by v.kind, m.status order by v.kind, m.status
+
+-- Whole rows for the projector.
+-- name: snapshot_memory
+select * from memories where p = :p and id = :id
+
+-- name: snapshot_version
+select * from memory_versions where p = :p and memory = :id and version = :version
+
+-- name: snapshot_passage
+select * from passages where p = :p and memory = :id and version = :version and ordinal = 0
+
+-- name: snapshot_keys
+select * from keys where p = :p and memory = :id and recorded_to is null order by valid_from
+
+-- name: snapshot_links
+select * from links where p = :p and (a = :id or b = :id) order by a, b

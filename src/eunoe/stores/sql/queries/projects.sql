@@ -1,0 +1,41 @@
+-- Reference tables: the store itself and its projects. These statements name no project by `p`.
+
+-- name: store_uuid
+select uuid from store
+
+-- name: store_insert
+insert into store (only_row, uuid, created_at) values (1, :uuid, :now) on conflict (only_row) do nothing
+
+-- name: by_slug
+select r.p, r.uuid, r.slug, r.identity, k.wrapped from projects r
+join data_keys k on k.p = r.p and k.key_id = 'secret' where r.slug = :slug
+
+-- name: by_identity
+select r.p, r.uuid, r.slug, r.identity, k.wrapped from projects r
+join data_keys k on k.p = r.p and k.key_id = 'secret' where r.identity = :identity
+
+-- name: by_uuid
+select r.p, r.uuid, r.slug, r.identity, k.wrapped from projects r
+join data_keys k on k.p = r.p and k.key_id = 'secret' where r.uuid = :uuid
+
+-- name: register
+insert into projects (p, uuid, slug, identity, created_at)
+values ((select coalesce(max(p), 0) + 1 from projects), :uuid, :slug, :identity, :now)
+returning p
+
+-- name: secret_set
+insert into data_keys (p, key_id, wrapped) values (:p, 'secret', :secret)
+on conflict (p, key_id) do update set wrapped = excluded.wrapped
+
+-- name: adopt
+update projects set uuid = :uuid where p = :p
+
+-- name: counts
+select r.p, r.uuid, r.slug, r.identity, k.wrapped,
+  (select count(*) from memories m where m.p = r.p and m.status = 'active'),
+  (select count(*) from memories m where m.p = r.p),
+  coalesce((select c.seq from counters c where c.p = r.p), 0),
+  (select count(*) from links l where l.p = r.p)
+from projects r join data_keys k on k.p = r.p and k.key_id = 'secret'
+where :p is null or r.p = :p
+order by r.slug

@@ -1,0 +1,53 @@
+"""Row changes and snapshots over one connection: what the projector gives and takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from eunoe.ports.snapshot import Snapshot
+from eunoe.stores.sql.connection import Connection
+from eunoe.stores.sql.statements import load
+
+_SQL = load("project")
+_READ = load("memories")
+
+FULLTEXT = "fulltext_insert"
+
+
+def apply_changes(connection: Connection, changes: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+    """Make row changes in order; equal ones in a row become one prepared statement."""
+    for name, group in groupby(changes, key=itemgetter(0)):
+        write(connection, name, [params for _, params in group])
+
+
+def write(connection: Connection, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Make one kind of row change for each of the rows."""
+    if name == FULLTEXT:
+        connection.index(rows)
+    elif len(rows) == 1:
+        connection.run(_SQL[name], rows[0])
+    else:
+        connection.many(_SQL[name], rows)
+
+
+def snapshots(connection: Connection, p: int, idents: Sequence[str]) -> dict[str, Snapshot]:
+    """Return memories as their rows stand. An id that is no memory is missing in the result."""
+    found = {}
+    for ident in idents:
+        named = {"p": p, "id": ident}
+        memories = connection.dicts(_READ["snapshot_memory"], named)
+        if not memories:
+            continue
+        version = named | {"version": memories[0]["version"]}
+        passages = connection.dicts(_READ["snapshot_passage"], version)
+        found[ident] = Snapshot(
+            memory=memories[0],
+            version=connection.dicts(_READ["snapshot_version"], version)[0],
+            passage=passages[0] if passages else None,
+            keys=connection.dicts(_READ["snapshot_keys"], named),
+            links=connection.dicts(_READ["snapshot_links"], named),
+        )
+    return found

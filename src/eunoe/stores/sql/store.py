@@ -1,0 +1,104 @@
+"""The port `Store` over an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from eunoe.ports.clock import Clock, Entropy
+from eunoe.ports.snapshot import Snapshot
+from eunoe.stores.sql.connection import Connection, Engine
+from eunoe.stores.sql.ledger import SqlLedger
+from eunoe.stores.sql.memories import SqlBeliefs, SqlMemories
+from eunoe.stores.sql.projects import SqlProjects
+from eunoe.stores.sql.rebuild import SqlRebuilding
+from eunoe.stores.sql.rows import apply_changes, snapshots
+from eunoe.stores.sql.statements import load
+from eunoe.stores.sql.text_index import SqlTextIndex
+
+_SQL = load("projects")
+
+
+class SqlView:
+    """Implements `eunoe.ports.store.View`, and `Writing` inside a write transaction."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.projects = SqlProjects(connection)
+
+    def ledger(self, p: int) -> SqlLedger:
+        """See `View.ledger`."""
+        return SqlLedger(self._connection, p)
+
+    def beliefs(self, p: int) -> SqlBeliefs:
+        """See `View.beliefs`."""
+        return SqlBeliefs(self._connection, p)
+
+    def memories(self, p: int) -> SqlMemories:
+        """See `View.memories`."""
+        return SqlMemories(self._connection, p)
+
+    def index(self, p: int) -> SqlTextIndex:
+        """See `View.index`."""
+        return SqlTextIndex(self._connection, p)
+
+    def snapshots(self, p: int, idents: Sequence[str]) -> dict[str, Snapshot]:
+        """See `View.snapshots`."""
+        return snapshots(self._connection, p, idents)
+
+    def apply(self, changes: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+        """See `Writing.apply`."""
+        apply_changes(self._connection, changes)
+
+
+class SqlStore:
+    """Implements `eunoe.ports.store.Store`."""
+
+    def __init__(self, engine: Engine, *, clock: Clock, entropy: Entropy) -> None:
+        """Take an open engine, and give the database its uuid when it has none."""
+        self._engine = engine
+        with engine.reading() as connection:
+            rows = connection.run(_SQL["store_uuid"])
+        if not rows:
+            with engine.writing() as connection:
+                uuid = _random_uuid(entropy)
+                connection.run(_SQL["store_insert"], {"uuid": uuid, "now": clock.now_us()})
+                rows = connection.run(_SQL["store_uuid"])
+        self._uuid: str = rows[0][0]
+
+    @property
+    def uuid(self) -> str:
+        """See `Store.uuid`."""
+        return self._uuid
+
+    @contextmanager
+    def reading(self) -> Iterator[SqlView]:
+        """See `Store.reading`."""
+        with self._engine.reading() as connection:
+            yield SqlView(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[SqlView]:
+        """See `Store.writing`."""
+        with self._engine.writing() as connection:
+            yield SqlView(connection)
+
+    @contextmanager
+    def rebuilding(self, p: int) -> Iterator[SqlRebuilding]:
+        """See `Store.rebuilding`."""
+        with self._engine.scratch() as scratch, scratch.writing() as connection:
+            yield SqlRebuilding(self._engine, scratch, connection, p)
+
+    def describe(self) -> dict[str, Any]:
+        """See `Store.describe`."""
+        return {"uuid": self._uuid, **self._engine.describe()}
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        self._engine.close()
+
+
+def _random_uuid(entropy: Entropy) -> str:
+    digits = entropy.random_bytes(16).hex()
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-8{digits[17:20]}-{digits[20:]}"

@@ -1,0 +1,92 @@
+"""The port `TextIndex` over one connection. Lean: the recall path of hooks reads through it."""
+
+from __future__ import annotations
+
+from eunoe.ports.text_index import Filter, Passage, Statistics
+from eunoe.stores.sql.filters import condition, names, values
+from eunoe.stores.sql.statements import load
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Protocol
+
+    class Searcher(Protocol):
+        """The part of a connection that searching needs; `match` is each engine's own."""
+
+        def run(self, sql: str, params: Mapping[str, Any] = ...) -> list[tuple[Any, ...]]:
+            """Run one statement."""
+
+        def match(
+            self, p: int, terms: Sequence[str], where: tuple[str, dict[str, Any]], limit: int
+        ) -> list[tuple[Any, ...]]:
+            """Return rows of `Passage`, best first."""
+
+
+_SQL = load("search")
+
+# Descending ids last: among equals the younger comes first, and the id makes the order total.
+_ORDERS = {
+    "relevance": (("pinned", "desc"), ("importance", "desc"), ("recorded_from", "desc"), ("memory", "desc")),
+    "newest": (("recorded_from", "desc"), ("memory", "desc")),
+    "oldest": (("recorded_from", "asc"), ("memory", "asc")),
+}
+
+
+class SqlTextIndex:
+    """Implements `eunoe.ports.text_index.TextIndex` for the project `p`."""
+
+    def __init__(self, connection: Searcher, p: int) -> None:
+        self._connection = connection
+        self._p = p
+
+    def statistics(self, terms: Sequence[str], scopes: Sequence[str]) -> Statistics:
+        """See `TextIndex.statistics`."""
+        params = {"p": self._p, **values("scope", scopes)}
+        listed = names("scope", scopes)
+        totals = self._connection.run(_SQL["scope_totals"].format(scopes=listed), params)
+        sql = _SQL["document_frequencies"].format(scopes=listed, terms=names("term", terms))
+        found = self._connection.run(sql, params | values("term", terms)) if terms else []
+        return Statistics(totals[0][0], totals[0][1], dict(found))
+
+    def candidates(self, terms: Sequence[str], accept: Filter, *, limit: int) -> list[Passage]:
+        """See `TextIndex.candidates`."""
+        return [Passage(*row) for row in self._connection.match(self._p, terms, condition(accept), limit)]
+
+    def neighbours(self, session: str, first: int, last: int, accept: Filter) -> list[Passage]:
+        """See `TextIndex.neighbours`."""
+        visible, params = condition(accept)
+        sql = _SQL["neighbours"].format(visible=visible, scopes=names("scope", accept.scopes))
+        params |= {"p": self._p, "session": session, "first": first, "last": last}
+        return [Passage(*row) for row in self._connection.run(sql, params)]
+
+    def browse(
+        self, accept: Filter, *, order: str, after: Mapping[str, Any] | None, limit: int
+    ) -> list[tuple[Passage, dict[str, Any]]]:
+        """See `TextIndex.browse`."""
+        columns = _ORDERS[order]
+        visible, params = condition(accept)
+        listed = ", ".join(f"v.{name}" for name, _ in columns)
+        sql = _SQL["browse"].replace(", 1\nfrom", f", 1, {listed}\nfrom")
+        sql = sql.format(
+            visible=visible,
+            order=", ".join(f"v.{name} {way}" for name, way in columns),
+            after=""
+            if after is None
+            else f"and ({listed}) {'>' if order == 'oldest' else '<'} "
+            f"({', '.join(f':after_{name}' for name, _ in columns)})",
+        )
+        params |= {"p": self._p, "limit": limit} | {f"after_{name}": value for name, value in (after or {}).items()}
+        rows = self._connection.run(sql, params)
+        width = len(columns)
+        return [
+            (Passage(*row[:-width]), dict(zip((name for name, _ in columns), row[-width:], strict=True)))
+            for row in rows
+        ]
+
+    def count(self, accept: Filter) -> int:
+        """See `TextIndex.count`."""
+        visible, params = condition(accept)
+        rows = self._connection.run(_SQL["count_visible"].format(visible=visible), params | {"p": self._p})
+        total: int = rows[0][0]
+        return total

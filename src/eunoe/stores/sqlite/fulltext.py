@@ -1,0 +1,78 @@
+"""Full text by FTS5: how terms are written into it and asked of it. Lean.
+
+Every token carries the number of its project (`a~webhook`), so that a query reads and weighs postings of its own
+project only: what other projects hold costs nothing and is never seen. The row range of the project stands in each
+query as well. Terms arrive analysed; the `ascii` tokenizer only splits at spaces (every other character is declared a
+token character), and a term in double quotes is never grammar.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+INSERT = "insert into passages_fts (rowid, own, title, tags, paths) values (?, ?, ?, ?, ?)"
+DELETE = "delete from passages_fts where rowid = ?"
+
+BLOCK_BITS = 43
+
+# FTS5 ranks by its own BM25, with the field weights of the scorer; its statistics are the file's, so it only selects.
+_RANKED = """
+select f.rowid as rid, bm25(passages_fts, 1.0, 2.0, 1.5, 1.0) as place
+from passages_fts f{joins}
+where passages_fts match :words and f.rowid between :first and :last{where}
+order by place, f.rowid desc
+limit :limit
+"""
+_JOINS = """
+cross join memory_versions v on v.p = pa.p and v.memory = pa.memory and v.version = pa.version
+cross join memories m on m.p = pa.p and m.id = pa.memory"""
+
+# The ranked rows first, what the filter says of each second: a join before ranking would cost a look-up a match.
+_SELECT = """
+with ranked as materialized ({ranked})
+select pa.rid, pa.memory, pa.version, pa.session, pa.turn, pa.length, pa.terms, m.trust, {visible}
+from ranked
+cross join passages pa on pa.rid = ranked.rid{joins}
+where pa.p = :p
+order by ranked.place, ranked.rid desc
+"""
+
+
+def select(visible: str, *, filter_first: bool) -> str:
+    """Return the statement for candidates, best first; its last column tells whether a row passes the filter.
+
+    With `filter_first` the filter counts before the limit: exact for narrow filters, at the price of a look-up for
+    every match.
+    """
+    inner = "\ncross join passages pa on pa.rid = f.rowid" + _JOINS if filter_first else ""
+    ranked = _RANKED.format(joins=inner, where=f" and ({visible})" if filter_first else "")
+    return _SELECT.format(ranked=ranked, visible=visible, joins=_JOINS)
+
+
+def fulltext_row(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the parameters of `INSERT` for a change `fulltext_insert`."""
+    prefix = _prefix(row["p"])
+    return (row["rid"], *(_joined(prefix, terms) for terms in row["fields"]))
+
+
+def match_any(p: int, terms: Sequence[str]) -> str:
+    """Return the FTS5 query for passages of a project with any of the terms."""
+    prefix = _prefix(p)
+    return " OR ".join(f'"{prefix}{term}"' for term in terms)
+
+
+def block(p: int) -> tuple[int, int]:
+    """Return the first and last row number of a project's passages."""
+    return p << BLOCK_BITS, (p + 1 << BLOCK_BITS) - 1
+
+
+def _prefix(p: int) -> str:
+    return f"{p:x}~"
+
+
+def _joined(prefix: str, terms: Iterable[str]) -> str:
+    text = f" {prefix}".join(terms)
+    return prefix + text if text else ""
