@@ -29,7 +29,7 @@ def remember(context: Context, body: str, **fields: Any) -> Receipt:
     Raises:
         Invalid, Conflict, Refused: see `eunoe.admission`. Nothing was written.
     """
-    links, supersedes = _targets(fields.pop("links", ())), _targets(fields.pop("supersedes", None))
+    links, supersedes = targets(fields.pop("links", ())), targets(fields.pop("supersedes", None))
     statement = draft(context.caller, body, **fields)
     with context.store.writing() as tx:
         session = open_session(context, tx)
@@ -166,7 +166,7 @@ def _masked_note(statement: Draft) -> tuple[str, ...]:
     return (f"A secret was masked in: {', '.join(statement.masked)}.",) if statement.masked else ()
 
 
-def _targets(value: Any) -> tuple[Target, ...]:
+def targets(value: Any) -> tuple[Target, ...]:
     """Return a list of addresses; one alone need not be in a list."""
     if value is None:
         return ()
@@ -187,7 +187,7 @@ def _drafts(
             if not isinstance(item, Mapping):
                 raise Invalid("bad_type", f"item {at} is {shown(item)}; give a mapping with at least a body")
             fields = dict(item)
-            links, supersedes = _targets(fields.pop("links", ())), _targets(fields.pop("supersedes", None))
+            links, supersedes = targets(fields.pop("links", ())), targets(fields.pop("supersedes", None))
             drafts.append((draft(context.caller, fields.pop("body", None), **fields), links, supersedes))
         except EunoeError as exc:
             exc.details["item"] = at
