@@ -18,6 +18,7 @@ from eunoe.admission.rejections import lifted
 from eunoe.admission.trust import initial_status
 from eunoe.domain.caller import Caller
 from eunoe.domain.fingerprint import key_fingerprint, text_fingerprint, value_fingerprint, words_fingerprint
+from eunoe.domain.hard_tokens import hard_tokens
 from eunoe.domain.instants import iso
 from eunoe.domain.memory import Outcome
 from eunoe.errors import Conflict, Invalid
@@ -115,7 +116,8 @@ def _is_current(spot: Takes, now: int) -> bool:
 
 def _unkeyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decision:
     identity = draft.body if draft.turn is None else f"{draft.session}\n{draft.turn}\n{draft.body}"
-    fp = text_fingerprint(by.secret, draft.scope, identity)
+    hard = hard_tokens(draft.body)
+    fp = text_fingerprint(by.secret, draft.scope, identity, hard)
     notes = list(draft.warnings)
     for stand in by.beliefs.same_text(draft.scope, fp):
         if _is_believed(stand, by.now):
@@ -125,7 +127,7 @@ def _unkeyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decisi
         if stand.status == "archived":
             notes.append(f"#{stand.number} says the same and is archived; restore it to have its history.")
     lifts = lifted(by.beliefs.rejections(draft.scope, [fp]), by.caller, trust=draft.trust)
-    words_fp, twins = _twins(draft, by)
+    words_fp, twins = _twins(draft, hard, by)
     twins = tuple(stand for stand in twins if stand.id not in draft.supersedes)
     if twins and by.single and not draft.force:
         raise _near_duplicate(twins)
@@ -147,14 +149,14 @@ def _unkeyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decisi
     )
 
 
-def _twins(draft: Draft, by: Circumstances) -> tuple[str | None, tuple[Stand, ...]]:
+def _twins(draft: Draft, hard: frozenset[str], by: Circumstances) -> tuple[str | None, tuple[Stand, ...]]:
     """Memories with the very same content words and hard tokens, in another order or dress. They only suggest."""
     if draft.turn is not None:
         return None, ()  # a turn of a conversation is an event: said again, it happened again
     terms = by.analyse(draft.body)
     if len(set(terms)) < TWIN_LEAST_TERMS:
         return None, ()
-    words_fp = words_fingerprint(by.secret, draft.scope, terms, draft.body)
+    words_fp = words_fingerprint(by.secret, draft.scope, terms, hard)
     found = [stand for stand in by.beliefs.same_words(draft.scope, words_fp) if _is_believed(stand, by.now)]
     return words_fp, tuple(found)
 

@@ -32,21 +32,28 @@ def _folded_prose(text: str, *, edges: bool = False) -> str:
     return f"{' ' if text[0].isspace() else ''}{body}{' ' if text[-1].isspace() else ''}"
 
 
-def text_fingerprint(secret: bytes, scope: str, text: str) -> str:
-    """Return the fingerprint of an unkeyed statement: 32 hexadecimal characters."""
-    return _mac(secret, "text", scope, folded(text), *sorted(hard_tokens(text)))
+def text_fingerprint(secret: bytes, scope: str, text: str, hard: frozenset[str] | None = None) -> str:
+    """Return the fingerprint of an unkeyed statement: 32 hexadecimal characters.
+
+    Args:
+        secret: The project's secret.
+        scope: Where the text belongs.
+        text: The text.
+        hard: Its hard tokens, when they are known already.
+    """
+    return _mac(secret, "text", scope, folded(text), *sorted(hard_tokens(text) if hard is None else hard))
 
 
-def words_fingerprint(secret: bytes, scope: str, terms: list[str], text: str) -> str:
+def words_fingerprint(secret: bytes, scope: str, terms: list[str], hard: frozenset[str]) -> str:
     """Return the fingerprint of a *set* of content words and hard tokens: equal ones are twins, never the same.
 
     Args:
         secret: The project's secret.
         scope: Where the text belongs.
         terms: The analysed content terms of the text, any order.
-        text: The text itself, for its hard tokens.
+        hard: Its hard tokens.
     """
-    return _mac(secret, "words", scope, " ".join(sorted(set(terms))), *sorted(hard_tokens(text)))
+    return _mac(secret, "words", scope, " ".join(sorted(set(terms))), *sorted(hard))
 
 
 def key_fingerprint(secret: bytes, scope: str, key: str) -> str:

@@ -25,11 +25,15 @@ def hard_tokens(text: str) -> frozenset[str]:
     ['-V', '2.10', 'API', 'getUser', 'never', 'v2']
     """
     found = set()
-    for match in _TOKEN.finditer(text):
-        token = match.group().strip(_EDGES)
-        lowered = token.lower()
-        if lowered in _NEGATIONS or lowered.endswith(("n't", "n’t")):
-            found.add(lowered.replace("’", "'"))
+    for token in _TOKEN.findall(text):
+        if token.isalpha() and (token.islower() or token[1:].islower()):
+            if (lowered := token.lower()) in _NEGATIONS:
+                found.add(lowered)
+            continue
+        token = token.strip(_EDGES)
+        lowered = token.lower().replace("’", "'")
+        if lowered in _NEGATIONS or lowered.endswith("n't"):
+            found.add(lowered)
         elif _is_hard(token):
             found.add(token)
     return frozenset(found)
@@ -37,10 +41,8 @@ def hard_tokens(text: str) -> frozenset[str]:
 
 def _is_hard(token: str) -> bool:
     """Tell whether a token has a digit, is a flag, or has capitals after its first letter (`getUser`, `API`)."""
-    if not token:
-        return False
-    if any(char.isdigit() for char in token):
+    if not token or token.isalpha():
+        return bool(token) and token[1:] != token[1:].lower()
+    if token[0] == "-" and token.lstrip("-")[:1].isalpha():
         return True
-    if token[0] == "-" and len(token) > 1 and token.lstrip("-")[:1].isalpha():
-        return True
-    return any(char.isupper() for char in token[1:])
+    return token[1:] != token[1:].lower() or any(char.isdigit() for char in token)

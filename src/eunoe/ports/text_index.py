@@ -119,8 +119,11 @@ class TextIndex(Protocol):
         All of them when there are at most `limit`; otherwise those that the engine ranks highest.
         """
 
-    def neighbours(self, session: str, first: int, last: int, accept: Filter) -> list[Passage]:
-        """Return readable passages of a session whose turn lies in [first, last]; `visible` tells who passes."""
+    def neighbours(self, ranges: Sequence[tuple[str, int, int]], accept: Filter) -> list[Passage]:
+        """Return readable passages whose turn lies in one of the ranges (session, first turn, last turn).
+
+        `visible` tells which of them pass the filter.
+        """
 
     def browse(
         self, accept: Filter, *, order: str, after: Mapping[str, Any] | None, limit: int

@@ -31,5 +31,5 @@ def min_max_sum(lanes: Mapping[str, Sequence[Found]], weights: Mapping[str, floa
         for each in found:
             share = (each.raw - low) / spread if spread > 0 else 1.0
             ident = each.passage.memory
-            sums[ident] = round(sums.get(ident, 0.0) + weights.get(name, 0.0) * share, DIGITS)
-    return sums
+            sums[ident] = sums.get(ident, 0.0) + weights.get(name, 0.0) * share
+    return {ident: round(total, DIGITS) for ident, total in sums.items()}

@@ -14,7 +14,8 @@ class Recipe:
         name: What `explain` calls it.
         lanes: Lane name → weight in the fusion.
         fields: Weight of one occurrence in the body, title, tags, paths.
-        context: What a neighbour in the session lends: offset of the turn → weight. `-1` is the turn before.
+        before, after, before2, after2: Weight at which a turn's neighbours in its session lend it their words: the
+            turn before, the one after, and those next to them.
         k1, b: BM25's saturation and length normalisation.
         candidates: How many passages an engine selects for scoring.
         match_terms: Most terms that go into the engine's query, the rarest.
@@ -25,11 +26,14 @@ class Recipe:
     """
 
     __slots__ = (
+        "after",
+        "after2",
         "b",
+        "before",
+        "before2",
         "candidates",
         "common_least",
         "common_share",
-        "context",
         "fields",
         "k1",
         "lanes",
@@ -45,7 +49,10 @@ class Recipe:
         *,
         lanes: Mapping[str, float],
         fields: Sequence[float],
-        context: Mapping[int, float],
+        before: float,
+        after: float,
+        before2: float,
+        after2: float,
         trust: Mapping[str, float],
         k1: float = 1.2,
         b: float = 0.75,
@@ -58,7 +65,10 @@ class Recipe:
         self.name = name
         self.lanes = dict(lanes)
         self.fields = tuple(fields)
-        self.context = dict(context)
+        self.before = before
+        self.after = after
+        self.before2 = before2
+        self.after2 = after2
         self.trust = dict(trust)
         self.k1 = k1
         self.b = b
@@ -74,7 +84,10 @@ WORDS = Recipe(
     "words",
     lanes={"keyword": 1.0},
     fields=(1.0, 2.0, 1.5, 1.0),
-    context={-1: 0.5, 1: 0.4, -2: 0.3, 2: 0.2},
+    before=0.5,
+    after=0.4,
+    before2=0.3,
+    after2=0.2,
     trust={"stated": 1.0, "observed": 1.0, "inferred": 0.9, "imported": 0.95, "external": 0.7},
 )
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from math import log
 
-from eunoe.domain.postings import counts
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,16 +46,20 @@ class Weights:
 
 def frequencies(passages: Sequence[Passage], terms: Mapping[str, float], recipe: Recipe) -> dict[str, dict[int, float]]:
     """Return, for each term, the weighted number of its occurrences by place in `passages`."""
-    body, *others = recipe.fields
+    texts = [passage.terms for passage in passages]
+    weighed: dict[str, float] = {}  # few different counts ever occur, so each is read once
     table: dict[str, dict[int, float]] = {}
     for term in terms:
-        row: dict[int, float] = {}
-        for at, passage in enumerate(passages):
-            found = counts(passage.terms, term)
-            if found is not None:
-                weight = found[0] * body
-                for count, each in zip(found[1:], others, strict=False):
-                    weight += count * each
+        mark, row = f"\n{term} ", {}
+        size = len(mark)
+        for at, text in enumerate(texts):
+            start = text.find(mark)
+            if start >= 0:
+                counts = text[start + size : text.index("\n", start + size)]
+                weight = weighed.get(counts)
+                if weight is None:
+                    pairs = zip(counts.split(","), recipe.fields, strict=False)
+                    weight = weighed[counts] = sum(int(count) * each for count, each in pairs)
                 row[at] = weight
         table[term] = row
     return table
@@ -83,53 +85,79 @@ def score(
 ) -> Scored:
     """Return BM25 of each passage over its own words and, in a session, its neighbours' at the recipe's weights.
 
-    A neighbour lends its body, title, tags and path counts times the weight of its offset; the length that BM25
-    divides by is mixed in the same proportion. Neighbours outside `passages` lend nothing.
+    A neighbour lends its weighted counts times the weight of its offset; the length that BM25 divides by is mixed in
+    the same proportion. Neighbours outside `passages` lend nothing, nor does what lies behind a gap in the turns.
 
-    Cost: about 0.1 µs for each passage and term, plus 1 µs for each hit.
+    Args:
+        passages: Of one session in the order of turns wherever they have one; the order of sessions has no influence.
+        weights: The terms and their worth.
+        statistics: Of the project, in the reader's scopes.
+        recipe: Weights of fields and neighbours.
+        explain: Whether to fill `Scored.parts`.
+
+    Cost: about 0.1 µs for each passage and term, plus 1 µs for each passage that holds a term.
     """
-    near = _neighbours(passages, recipe)
-    average = max(statistics.length / statistics.documents, 1.0) if statistics.documents else 1.0
-    norms: dict[int, float] = {}
+    follows = _followers(passages)
+    norms = _Norms(passages, follows, statistics, recipe)
     totals: dict[int, float] = {}
     parts: dict[int, dict[str, float]] = {}
     for term, own in frequencies(passages, weights.idf, recipe).items():
-        mixed = dict(own)
-        for at, count in own.items():
-            for other, weight in near.get(at, ()):
-                mixed[other] = mixed.get(other, 0.0) + weight * count
         worth = weights.idf[term] * (recipe.k1 + 1)
-        for at, count in mixed.items():
-            norm = norms.get(at)
-            if norm is None:
-                norm = norms[at] = recipe.k1 * (1 - recipe.b + recipe.b * _length(at, passages, near, average))
-            share = worth * count / (count + norm)
+        for at, count in _mixed(own, follows, recipe).items():
+            share = worth * count / (count + norms[at])
             totals[at] = totals.get(at, 0.0) + share
             if explain:
                 parts.setdefault(at, {})[term] = round(share, DIGITS)
     return Scored(totals, parts)
 
 
-def _neighbours(passages: Sequence[Passage], recipe: Recipe) -> dict[int, list[tuple[int, float]]]:
-    """Return, by place, the places to which a passage lends and at which weight."""
-    places = {(passage.session, passage.turn): at for at, passage in enumerate(passages) if passage.session is not None}
-    near: dict[int, list[tuple[int, float]]] = {}
-    for (session, turn), at in places.items():
-        if turn is None:
-            continue
-        # The passage at offset -1 of another lends to it: it is seen from there, so the sign turns round.
-        lends = [(places.get((session, turn - offset)), weight) for offset, weight in recipe.context.items()]
-        near[at] = [(other, weight) for other, weight in lends if other is not None]
-    return near
+def _followers(passages: Sequence[Passage]) -> list[bool]:
+    """Return, by place, whether a passage is the turn after the one before it; with two more False at the end."""
+    session, turn = None, -1
+    follows = []
+    for passage in passages:
+        follows.append(passage.session is not None and passage.session == session and passage.turn == turn + 1)
+        session, turn = passage.session, -1 if passage.turn is None else passage.turn
+    return [*follows, False, False]
 
 
-def _length(
-    at: int, passages: Sequence[Passage], near: Mapping[int, Sequence[tuple[int, float]]], average: float
-) -> float:
-    """Return how long a passage is, its neighbours mixed in, in average passages."""
-    length, share = float(passages[at].length), 1.0
-    for other, _ in near.get(at, ()):
-        weight = next((weight for place, weight in near[other] if place == at), 0.0)
-        length += weight * passages[other].length
-        share += weight
-    return length / (average * share)
+def _mixed(own: dict[int, float], follows: Sequence[bool], recipe: Recipe) -> dict[int, float]:
+    """Return a term's counts with what neighbours lend: seen from the receiver, they stand at the recipe's offset."""
+    before, after, before2, after2 = recipe.before, recipe.after, recipe.before2, recipe.after2
+    mixed = dict(own)
+    for at, count in own.items():
+        if follows[at + 1]:
+            mixed[at + 1] = mixed.get(at + 1, 0.0) + before * count
+            if follows[at + 2]:
+                mixed[at + 2] = mixed.get(at + 2, 0.0) + before2 * count
+        if follows[at]:
+            mixed[at - 1] = mixed.get(at - 1, 0.0) + after * count
+            if follows[at - 1]:
+                mixed[at - 2] = mixed.get(at - 2, 0.0) + after2 * count
+    return mixed
+
+
+class _Norms(dict[int, float]):
+    """BM25's length term by place, worked out where it is asked: k1 · (1 - b + b · length / average)."""
+
+    def __init__(
+        self, passages: Sequence[Passage], follows: Sequence[bool], statistics: Statistics, recipe: Recipe
+    ) -> None:
+        super().__init__()
+        average = max(statistics.length / statistics.documents, 1.0) if statistics.documents else 1.0
+        self._passages, self._follows, self._recipe = passages, follows, recipe
+        self._flat, self._slope = recipe.k1 * (1 - recipe.b), recipe.k1 * recipe.b / average
+
+    def __missing__(self, at: int) -> float:
+        follows, passages, recipe = self._follows, self._passages, self._recipe
+        length, share = float(passages[at].length), 1.0
+        if follows[at]:
+            length, share = length + recipe.before * passages[at - 1].length, share + recipe.before
+            if follows[at - 1]:
+                length, share = length + recipe.before2 * passages[at - 2].length, share + recipe.before2
+        if follows[at + 1]:
+            length, share = length + recipe.after * passages[at + 1].length, share + recipe.after
+            if follows[at + 2]:
+                length, share = length + recipe.after2 * passages[at + 2].length, share + recipe.after2
+        norm = self[at] = self._flat + self._slope * length / share
+        return norm

@@ -32,6 +32,8 @@ class Session:
         self._origin = context.caller.origin()
         self._stream = context.store.uuid
         self.position = tx.ledger(self.p).position(self._stream)
+        if self.position.seq:
+            context.known[project.slug] = project
 
     @property
     def now(self) -> int:

@@ -23,6 +23,7 @@ class Context:
     Attributes:
         slug: The project's name, resolved; the project itself is made with its first write.
         identity: What the folder is known by, when the project was found by it.
+        known: Projects that have events: from then on what is known of them never changes, so it is read once.
     """
 
     store: Store
@@ -34,10 +35,11 @@ class Context:
     lanes: Mapping[str, Lane]
     identity: str | None = None
     recipe: Recipe = field(default=WORDS)
+    known: dict[str, Project] = field(default_factory=dict)
 
     def project(self, view: View) -> Project | None:
         """Return the project, or None as long as nothing was written to it."""
-        return view.projects.find(self.slug)
+        return self.known.get(self.slug) or view.projects.find(self.slug)
 
     def existing(self, view: View) -> Project:
         """Return the project. Raises `NotFound` (`no_project`) while it is not there."""

@@ -9,6 +9,7 @@ from eunoe.admission.keys import is_free
 from eunoe.domain import limits
 from eunoe.domain.address import Target
 from eunoe.domain.fingerprint import key_fingerprint, text_fingerprint, value_fingerprint, words_fingerprint
+from eunoe.domain.hard_tokens import hard_tokens
 from eunoe.domain.instants import optional_us
 from eunoe.domain.kinds import kind_named
 from eunoe.domain.memory import Change, Memory
@@ -163,9 +164,10 @@ def _prints(
         if "body" not in content and "key" not in content:
             return {}
         identity = body if memory.turn is None or stand.words_fp else f"{memory.session}\n{memory.turn}\n{body}"
-        fp = text_fingerprint(secret, scope, identity)
+        hard = hard_tokens(body)
+        fp = text_fingerprint(secret, scope, identity, hard)
         _check_same_text(beliefs.same_text(scope, fp), memory, session.now)
-        words_fp = words_fingerprint(secret, scope, session.context.analyser.terms(body), body)
+        words_fp = words_fingerprint(secret, scope, session.context.analyser.terms(body), hard)
         return {"fp": fp, "words_fp": words_fp if stand.words_fp else None, "key_fp": None, "value_fp": None}
     key_fp = key_fingerprint(secret, scope, key)
     valid_from: int = structure.get("valid_from", stand.valid_from)

@@ -7,10 +7,14 @@ from eunoe.retrieval.score import DIGITS, Weights, score
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from eunoe.ports.text_index import Filter, Passage, Statistics, TextIndex
     from eunoe.retrieval.recipes import Recipe
+
+
+# Two turns to either side lend to a candidate, and two more to those, which may become hits themselves.
+_REACH = 4
 
 
 class KeywordLane:
@@ -29,13 +33,22 @@ class KeywordLane:
         weights = Weights(terms, statistics, recipe)
         passages = with_neighbours(index.candidates(selecting, accept, limit=recipe.candidates), index, accept, recipe)
         scored = score(passages, weights, statistics, recipe, explain=explain)
-        best: dict[str, Found] = {}
-        for at, total in scored.totals.items():
-            passage = passages[at]
-            if passage.visible and (passage.memory not in best or total > best[passage.memory].raw):
+        found: dict[str, Found] = {}
+        for total, at in _best(passages, scored.totals):
+            ident = passages[at].memory
+            if ident not in found:
                 detail = {"terms": scored.parts[at], "reach": round(weights.reach, DIGITS)} if explain else {}
-                best[passage.memory] = Found(passage, total, round(total / weights.reach, DIGITS), detail)
-        return sorted(best.values(), key=lambda found: (-found.evidence, found.passage.memory))
+                found[ident] = Found(passages[at], total, round(total / weights.reach, DIGITS), detail)
+                if len(found) == recipe.candidates:
+                    break
+        return list(found.values())
+
+
+def _best(passages: Sequence[Passage], totals: Mapping[int, float]) -> list[tuple[float, int]]:
+    """Return (BM25, place) of what may be returned, best first, ties by the memory's id."""
+    ranked = [(total, at) for at, total in totals.items() if passages[at].visible]
+    ranked.sort(key=lambda pair: (-pair[0], passages[pair[1]].memory))
+    return ranked
 
 
 def selective(terms: Sequence[str], statistics: Statistics, recipe: Recipe) -> list[str]:
@@ -49,24 +62,26 @@ def selective(terms: Sequence[str], statistics: Statistics, recipe: Recipe) -> l
 
 def with_neighbours(candidates: list[Passage], index: TextIndex, accept: Filter, recipe: Recipe) -> list[Passage]:
     """Return the candidates and, of those in a session, all passages that can lend to them or to their neighbours."""
-    reach = 2 * max((abs(offset) for offset in recipe.context), default=0)
+    if not (recipe.before or recipe.after or recipe.before2 or recipe.after2):
+        return candidates
     turns: dict[str, list[int]] = {}
     for passage in candidates:
-        if reach and passage.session is not None and passage.turn is not None:
+        if passage.session is not None and passage.turn is not None:
             turns.setdefault(passage.session, []).append(passage.turn)
+    ranges = [(session, *span) for session in sorted(turns) for span in _merged(sorted(turns[session]))]
+    if not ranges:
+        return candidates
     pool = {passage.rid: passage for passage in candidates}
-    for session in sorted(turns):
-        for first, last in _merged(sorted(turns[session]), reach):
-            for passage in index.neighbours(session, first, last, accept):
-                pool.setdefault(passage.rid, passage)
-    return list(pool.values())
+    for passage in index.neighbours(ranges, accept):
+        pool.setdefault(passage.rid, passage)
+    return sorted(pool.values(), key=lambda passage: (passage.session or "", passage.turn or 0, passage.rid))
 
 
-def _merged(turns: list[int], reach: int) -> list[tuple[int, int]]:
+def _merged(turns: list[int]) -> list[tuple[int, int]]:
     """Return ranges around sorted turns; ranges that touch become one."""
     ranges: list[tuple[int, int]] = []
     for turn in turns:
-        first, last = turn - reach, turn + reach
+        first, last = turn - _REACH, turn + _REACH
         if ranges and first <= ranges[-1][1] + 1:
             ranges[-1] = (ranges[-1][0], last)
         else:

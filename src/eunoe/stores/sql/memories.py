@@ -36,11 +36,11 @@ class SqlBeliefs:
 
     def same_text(self, scope: str, fp: str) -> list[Stand]:
         """See `Beliefs.same_text`."""
-        return [_stand(row) for row in self._run("same_text", scope=scope, fp=fp)]
+        return self._newest_first(self._run("same_text", scope=scope, fp=fp))
 
     def same_words(self, scope: str, words_fp: str) -> list[Stand]:
         """See `Beliefs.same_words`."""
-        return [_stand(row) for row in self._run("same_words", scope=scope, words_fp=words_fp)]
+        return self._newest_first(self._run("same_words", scope=scope, words_fp=words_fp))
 
     def intervals(self, scope: str, key_fp: str) -> list[Interval]:
         """See `Beliefs.intervals`."""
@@ -51,12 +51,16 @@ class SqlBeliefs:
         """See `Beliefs.rejections`. At most two fingerprints."""
         first, last = fps[0], fps[-1]
         rows = self._run("rejections", scope=scope, fp0=first, fp1=last)
-        return [Rejection(seq=row[0], match=row[1], memory=row[2], by_person=bool(row[3])) for row in rows]
+        return [Rejection(seq=row[0], match=row[1], memory=row[2], by_person=bool(row[3])) for row in sorted(rows)]
 
     def last_turn(self, session: str) -> int | None:
         """See `Beliefs.last_turn`."""
         turn: int | None = self._run("last_turn", session=session)[0][0]
         return turn
+
+    def _newest_first(self, rows: list[Row]) -> list[Stand]:
+        stands = filter(None, (self.stand(ident) for (ident,) in rows))
+        return sorted(stands, key=lambda stand: -stand.number)
 
     def _run(self, name: str, **params: Any) -> list[Row]:
         return self._connection.run(_SQL[name], {"p": self._p, **params})

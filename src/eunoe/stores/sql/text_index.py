@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _SQL = load("search")
 
+_RANGES = 500  # ranges a statement: far below the engines' limits of parameters
+
 # Descending ids last: among equals the younger comes first, and the id makes the order total.
 _ORDERS = {
     "relevance": (("pinned", "desc"), ("importance", "desc"), ("recorded_from", "desc"), ("memory", "desc")),
@@ -53,12 +55,18 @@ class SqlTextIndex:
         """See `TextIndex.candidates`."""
         return [Passage(*row) for row in self._connection.match(self._p, terms, condition(accept), limit)]
 
-    def neighbours(self, session: str, first: int, last: int, accept: Filter) -> list[Passage]:
+    def neighbours(self, ranges: Sequence[tuple[str, int, int]], accept: Filter) -> list[Passage]:
         """See `TextIndex.neighbours`."""
         visible, params = condition(accept)
-        sql = _SQL["neighbours"].format(visible=visible, scopes=names("scope", accept.scopes))
-        params |= {"p": self._p, "session": session, "first": first, "last": last}
-        return [Passage(*row) for row in self._connection.run(sql, params)]
+        found: list[Passage] = []
+        for start in range(0, len(ranges), _RANGES):
+            batch = ranges[start : start + _RANGES]
+            wanted = ", ".join(f"(:session{at}, :first{at}, :last{at})" for at in range(len(batch)))
+            sql = _SQL["neighbours"].format(visible=visible, wanted=wanted, scopes=names("scope", accept.scopes))
+            for stem, column in (("session", 0), ("first", 1), ("last", 2)):
+                params |= values(stem, [each[column] for each in batch])
+            found += [Passage(*row) for row in self._connection.run(sql, params | {"p": self._p})]
+        return found
 
     def browse(
         self, accept: Filter, *, order: str, after: Mapping[str, Any] | None, limit: int

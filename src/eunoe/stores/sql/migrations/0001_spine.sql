@@ -170,7 +170,7 @@ create table links (
   foreign key (p, a) references memories (p, id),
   foreign key (p, b) references memories (p, id)
 );
-create index links_b on links (p, b);
+create index links_b on links (p, b, a);
 
 create table evidence (
   p       integer not null,

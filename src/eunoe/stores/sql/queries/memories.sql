@@ -1,4 +1,5 @@
--- Reads of one project's memories.
+-- Reads of one project's memories. What the gate asks is sorted in Python: with an `order by number` the planner reads
+-- all numbers in order instead of the few rows of a fingerprint (0.6 ms against 4 µs at 2,000 memories).
 
 -- name: stand
 select m.id, m.number, m.version, m.status, m.tier, m.scope, m.trust, m.expires_at, v.valid_from, v.valid_to,
@@ -7,16 +8,10 @@ from memories m join memory_versions v on v.p = m.p and v.memory = m.id and v.ve
 where m.p = :p and m.id = :id
 
 -- name: same_text
-select m.id, m.number, m.version, m.status, m.tier, m.scope, m.trust, m.expires_at, v.valid_from, v.valid_to,
-  m.superseded_by, v.key, m.key_fp, m.value_fp, m.fp, m.words_fp, v.pinned, m.origin
-from memories m join memory_versions v on v.p = m.p and v.memory = m.id and v.version = m.version
-where m.p = :p and m.scope = :scope and m.fp = :fp order by m.number desc
+select id from memories where p = :p and scope = :scope and fp = :fp
 
 -- name: same_words
-select m.id, m.number, m.version, m.status, m.tier, m.scope, m.trust, m.expires_at, v.valid_from, v.valid_to,
-  m.superseded_by, v.key, m.key_fp, m.value_fp, m.fp, m.words_fp, v.pinned, m.origin
-from memories m join memory_versions v on v.p = m.p and v.memory = m.id and v.version = m.version
-where m.p = :p and m.scope = :scope and m.words_fp = :words_fp and m.status = 'active' order by m.number desc limit 8
+select id from memories where p = :p and scope = :scope and words_fp = :words_fp and status = 'active'
 
 -- name: intervals
 select memory, value_fp, valid_from, valid_to from keys
@@ -25,7 +20,6 @@ where p = :p and scope = :scope and key_fp = :key_fp and recorded_to is null ord
 -- name: rejections
 select seq, match, memory, by_person from rejections
 where p = :p and scope = :scope and match in ('text', 'key_value') and fp in (:fp0, :fp1) and lifted_seq is null
-order by seq
 
 -- name: last_turn
 select max(turn) from memories where p = :p and session = :session
@@ -61,11 +55,14 @@ order by v.version
 
 -- name: links
 select m.id, m.number, v.title, v.body, l.note, m.scope
-from links l
-join memories m on m.p = l.p and m.id = case when l.a = :id then l.b else l.a end
+from (
+  select p, b as other, note from links where p = :p and a = :id
+  union all
+  select p, a as other, note from links where p = :p and b = :id
+) l
+join memories m on m.p = l.p and m.id = l.other
 join memory_versions v on v.p = m.p and v.memory = m.id and v.version = m.version
-where l.p = :p and (l.a = :id or l.b = :id)
-order by m.number
+order by +m.number
 
 -- name: select
 select m.id from memory_versions v
@@ -94,4 +91,7 @@ select * from passages where p = :p and memory = :id and version = :version and 
 select * from keys where p = :p and memory = :id and recorded_to is null order by valid_from
 
 -- name: snapshot_links
-select * from links where p = :p and (a = :id or b = :id) order by a, b
+select * from links where p = :p and a = :id
+union all
+select * from links where p = :p and b = :id
+order by a, b

@@ -7,13 +7,15 @@ select coalesce(sum(n), 0), coalesce(sum(length), 0) from scope_stats where p = 
 -- name: document_frequencies
 select term, sum(df) from term_stats where p = :p and scope in ({scopes}) and term in ({terms}) group by term
 
--- The neighbours of candidates in their session: one range of turns a call.
+-- The neighbours of candidates in their sessions, by ranges of turns.
 -- name: neighbours
+with wanted (session, first, last) as (values {wanted})
 select pa.rid, pa.memory, pa.version, pa.session, pa.turn, pa.length, pa.terms, m.trust, {visible}
-from passages pa
+from wanted
+cross join passages pa on pa.p = :p and pa.session = wanted.session and pa.turn between wanted.first and wanted.last
 cross join memory_versions v on v.p = pa.p and v.memory = pa.memory and v.version = pa.version
 cross join memories m on m.p = pa.p and m.id = pa.memory
-where pa.p = :p and pa.session = :session and pa.turn between :first and :last and pa.scope in ({scopes})
+where pa.scope in ({scopes})
 
 -- Browsing without a query; the index `versions_browse` gives the order.
 -- name: browse
