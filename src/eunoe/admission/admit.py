@@ -93,7 +93,7 @@ def _keyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decision
             replaced = (_known(spot.ends.memory, by),)
             meta["supersedes"] = [{"memory": spot.ends.memory, "valid_to": spot.valid_from}]
             meta["move_links"] = _is_current(spot, by.now)
-    payload = _payload(draft, by) | {"key": key, "key_fp": key_fp, "value_fp": value_fp}
+    payload = _payload(draft) | {"key": key, "key_fp": key_fp, "value_fp": value_fp}
     outcome, notes = _keyed_outcome(spot, by.now, status, key, replaced)
     return Record(outcome=outcome, meta=meta, payload=payload, replaced=replaced, notes=(*draft.warnings, *notes))
 
@@ -143,7 +143,7 @@ def _unkeyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decisi
     outcome: Outcome = "pending" if status == "pending" else "scheduled" if scheduled else "recorded"
     if superseded and outcome == "recorded":
         outcome = "replaced"
-    payload = _payload(draft, by) | {"fp": fp} | ({"words_fp": words_fp} if words_fp else {})
+    payload = _payload(draft) | {"fp": fp} | ({"words_fp": words_fp} if words_fp else {})
     return Record(
         outcome=outcome, meta=meta, payload=payload, replaced=tuple(superseded), twins=twins, notes=tuple(notes)
     )
@@ -232,9 +232,9 @@ def _meta(draft: Draft, by: Circumstances, status: str) -> dict[str, Any]:
     return meta
 
 
-def _payload(draft: Draft, by: Circumstances) -> dict[str, Any]:
+def _payload(draft: Draft) -> dict[str, Any]:
     payload: dict[str, Any] = {"body": draft.body}
-    for name in ("title", "value", "source", "speaker", "session"):
+    for name in ("title", "value", "source", "speaker", "session", "turn"):
         value = getattr(draft, name)
         if value is not None:
             payload[name] = value
@@ -242,7 +242,4 @@ def _payload(draft: Draft, by: Circumstances) -> dict[str, Any]:
         payload["tags"] = list(draft.tags)
     if draft.paths:
         payload["paths"] = list(draft.paths)
-    if draft.session is not None:
-        last = by.beliefs.last_turn(draft.session) if draft.turn is None else None
-        payload["turn"] = draft.turn if draft.turn is not None else 0 if last is None else last + 1
     return payload

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from eunoe.domain.memory import Linked, Memory
+from eunoe.ports.text_index import Filter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +77,6 @@ class Beliefs(Protocol):
         """Return rejections of any of the fingerprints that nobody lifted, oldest first."""
         ...
 
-    def last_turn(self, session: str) -> int | None:
-        """Return the highest turn recorded in a session."""
-        ...
-
 
 class Memories(Protocol):
     """Reads for people and agents. Only memories in the given scopes are seen."""
@@ -104,7 +101,7 @@ class Memories(Protocol):
         """Return the neighbours of a memory, by number."""
         ...
 
-    def select(self, condition: Any, *, limit: int) -> list[str]:
+    def select(self, accept: Filter, *, limit: int) -> list[str]:
         """Return the ids of memories that pass a `Filter`, by number."""
         ...
 

@@ -97,6 +97,8 @@ def supersede(event: Decided, old: Snapshot, *, valid_to: int) -> list[RowChange
     ]
     if ended:
         changes += retire_passage(event.p, old)
+    if old.passage is not None:
+        changes.append(("passage_until", {"p": event.p, "rid": old.passage["rid"], "valid_to": valid_to}))
     for row in old.keys:
         changes.append(("key_close", _key_name(event, row) | {"recorded_to": event.recorded_at}))
         changes.append(("key_insert", _reopened_key(event, row, valid_to)))

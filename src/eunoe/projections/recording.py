@@ -31,7 +31,7 @@ def recorded(event: Decided, before: Mapping[str, Snapshot], number: int, analys
         ("memory_insert", _memory_row(event, number)),
         ("version_insert", version),
         *_listed(event.p, ident, payload),
-        *passage(event, version, meta["scope"], meta["status"] == "active", analyse, payload),
+        *passage(event, version, meta["scope"], meta["status"] == "active", analyse, {**payload, **_standing(meta)}),
     ]
     for entry in meta.get("supersedes", ()):
         changes += supersede(event, before[entry["memory"]], valid_to=entry["valid_to"])
@@ -106,7 +106,7 @@ def reopened(event: Decided, old: Snapshot, version: Row, live: bool, analyse: A
         "recorded_from": event.recorded_at,
         "recorded_to": None,
     }
-    context = {**content, "session": old.memory["session"], "turn": old.memory["turn"]}
+    context = {**content, **_standing(old.memory), "session": old.memory["session"], "turn": old.memory["turn"]}
     return [
         ("subject_insert", {"p": event.p, "memory": ident, "seq": event.seq}),
         *retire_passage(event.p, old),
@@ -130,7 +130,7 @@ def passage(
     own = analyse(version["body"])
     if version["value"]:
         own += analyse(version["value"])
-    if context.get("session") is not None:
+    if context.get("turn") is not None:
         own += _spoken(version, analyse)
     fields = (
         own,
@@ -151,6 +151,10 @@ def passage(
         "turn": context.get("turn"),
         "length": len(own),
         "terms": terms,
+        "trust": context["trust"],
+        "valid_from": version["valid_from"],
+        "valid_to": version["valid_to"],
+        "expires_at": context.get("expires_at"),
     }
     changes: list[RowChange] = [
         ("passage_insert", row),
@@ -163,6 +167,10 @@ def _spoken(version: Row, analyse: Analyse) -> list[str]:
     """Return the terms of who said it and on which day: in a conversation they are part of what was said."""
     day = from_us(version["valid_from"])
     return analyse(f"{version['speaker'] or ''} {day.day} {day:%B} {day.year}")
+
+
+def _standing(of: Mapping[str, Any]) -> dict[str, Any]:
+    return {"trust": of["trust"], "expires_at": of.get("expires_at")}
 
 
 def _first_version(event: Decided) -> Row:

@@ -83,17 +83,14 @@ def _judged(lanes: Mapping[str, Sequence[Found]], recipe: Recipe, *, explain: bo
     best: dict[str, Found] = {}
     for found in lanes.values():
         for each in found:
-            ident = each.passage.memory
-            if ident not in best or each.evidence > best[ident].evidence:
-                best[ident] = each
-    hits = []
+            known = best.setdefault(each.passage.memory, each)
+            if each.evidence > known.evidence:
+                best[each.passage.memory] = each
+    trust, hits = recipe.trust, []
     for ident, each in best.items():
-        multipliers = {"trust": recipe.trust.get(each.passage.trust, 1.0)}
-        score = each.evidence
-        for multiplier in multipliers.values():
-            score *= multiplier
-        explanation = _explained(ident, lanes, fused[ident], multipliers, recipe) if explain else {}
-        hits.append(Ranked(each.passage, each.evidence, round(score, DIGITS), explanation))
+        multiplier = trust.get(each.passage.trust, 1.0)
+        explanation = _explained(ident, lanes, fused[ident], {"trust": multiplier}, recipe) if explain else {}
+        hits.append(Ranked(each.passage, each.evidence, round(each.evidence * multiplier, DIGITS), explanation))
     return hits
 
 

@@ -18,6 +18,7 @@ class Recipe:
             turn before, the one after, and those next to them.
         k1, b: BM25's saturation and length normalisation.
         candidates: How many passages an engine selects for scoring.
+        spread: How many of them, the best by their own words, have their session's neighbours read; 0 for none.
         match_terms: Most terms that go into the engine's query, the rarest.
         score_terms: Most terms that are scored, the rarest.
         common_share, common_least: A term that more than this share of the passages hold, and more than this number
@@ -40,6 +41,7 @@ class Recipe:
         "match_terms",
         "name",
         "score_terms",
+        "spread",
         "trust",
     )
 
@@ -57,6 +59,7 @@ class Recipe:
         k1: float = 1.2,
         b: float = 0.75,
         candidates: int = 200,
+        spread: int = 40,
         match_terms: int = 8,
         score_terms: int = 24,
         common_share: float = 0.02,
@@ -73,6 +76,7 @@ class Recipe:
         self.k1 = k1
         self.b = b
         self.candidates = candidates
+        self.spread = spread
         self.match_terms = match_terms
         self.score_terms = score_terms
         self.common_share = common_share

@@ -100,7 +100,9 @@ def history(context: Context, target: Target | None = None, *, key: str | None =
         ident = find_id(context, view, project, address, at=now)
         if key is None:
             return _steps(view, project, ident, now)
-        steps = {step.event: step for each in _line(view, project, ident) for step in _steps(view, project, each, now)}
+        # An event that replaced a value speaks of both memories; the one whose version it made is told last, and stays.
+        found = [step for each in _line(view, project, ident) for step in _steps(view, project, each, now)]
+        steps = {step.event: step for step in sorted(found, key=lambda step: step.version is not None)}
         return sorted(steps.values(), key=lambda step: step.event)
 
 

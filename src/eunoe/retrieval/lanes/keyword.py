@@ -31,7 +31,10 @@ class KeywordLane:
         if not selecting:
             return []
         weights = Weights(terms, statistics, recipe)
-        passages = with_neighbours(index.candidates(selecting, accept, limit=recipe.candidates), index, accept, recipe)
+        passages = index.candidates(selecting, accept, limit=recipe.candidates)
+        spreading = _spreading(passages, weights, statistics, recipe)
+        if spreading:
+            passages = with_neighbours(passages, spreading, index, accept)
         scored = score(passages, weights, statistics, recipe, explain=explain)
         found: dict[str, Found] = {}
         for total, at in _best(passages, scored.totals):
@@ -60,17 +63,26 @@ def selective(terms: Sequence[str], statistics: Statistics, recipe: Recipe) -> l
     return kept[: recipe.match_terms]
 
 
-def with_neighbours(candidates: list[Passage], index: TextIndex, accept: Filter, recipe: Recipe) -> list[Passage]:
-    """Return the candidates and, of those in a session, all passages that can lend to them or to their neighbours."""
-    if not (recipe.before or recipe.after or recipe.before2 or recipe.after2):
-        return candidates
+def _spreading(
+    candidates: list[Passage], weights: Weights, statistics: Statistics, recipe: Recipe
+) -> list[tuple[str, int]]:
+    """Return session and turn of the candidates whose neighbours count: the best by their own words."""
+    if not recipe.spread or not any(passage.turn is not None for passage in candidates):
+        return []
+    totals = score(candidates, weights, statistics, recipe).totals
+    best = sorted(totals, key=lambda at: (-totals[at], candidates[at].memory))[: recipe.spread]
+    places = ((candidates[at].session, candidates[at].turn) for at in best)
+    return [(session, turn) for session, turn in places if session is not None and turn is not None]
+
+
+def with_neighbours(
+    candidates: list[Passage], spreading: list[tuple[str, int]], index: TextIndex, accept: Filter
+) -> list[Passage]:
+    """Return the candidates and, around those that spread, all that can lend to them or to their neighbours."""
     turns: dict[str, list[int]] = {}
-    for passage in candidates:
-        if passage.session is not None and passage.turn is not None:
-            turns.setdefault(passage.session, []).append(passage.turn)
+    for session, turn in spreading:
+        turns.setdefault(session, []).append(turn)
     ranges = [(session, *span) for session in sorted(turns) for span in _merged(sorted(turns[session]))]
-    if not ranges:
-        return candidates
     pool = {passage.rid: passage for passage in candidates}
     for passage in index.neighbours(ranges, accept):
         pool.setdefault(passage.rid, passage)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from eunoe.stores.sql.filters import Where
+
 Row = tuple[Any, ...]
 Params = Mapping[str, Any]
 
@@ -33,7 +35,7 @@ class Connection(Protocol):
         """Put passages into the full-text index; rows are those of the change `fulltext_insert`."""
         ...
 
-    def match(self, p: int, terms: Sequence[str], where: tuple[str, dict[str, Any]], limit: int) -> list[Row]:
+    def match(self, p: int, terms: Sequence[str], where: Where, limit: int) -> list[Row]:
         """Return candidates for any of the terms that pass a condition, best first, as rows of `Passage`."""
         ...
 

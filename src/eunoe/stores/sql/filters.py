@@ -9,9 +9,11 @@ if TYPE_CHECKING:
 
     from eunoe.ports.text_index import Filter
 
+# A passage is live only while its version is believed and its memory active; what else the common recall asks stands
+# in the passage as well, so that it needs no join.
 _NOW = (
-    "pa.live = 1 and m.status = 'active' and (m.expires_at is null or m.expires_at > :now) "
-    "and v.recorded_to is null and v.valid_from <= :now and (v.valid_to is null or v.valid_to > :now)"
+    "pa.live = 1 and pa.valid_from <= :now and (pa.valid_to is null or pa.valid_to > :now) "
+    "and (pa.expires_at is null or pa.expires_at > :now)"
 )
 # A `valid_to` that became known only after `known_at` was not known then. What was taken back stays back.
 _THEN = (
@@ -19,6 +21,9 @@ _THEN = (
     "and v.recorded_from <= :known_at and (v.recorded_to is null or v.recorded_to > :known_at) "
     "and v.valid_from <= :now and (v.valid_to is null or v.valid_to > :now or v.valid_to_at > :known_at)"
 )
+_JOINS = """
+cross join memory_versions v on v.p = pa.p and v.memory = pa.memory and v.version = pa.version
+cross join memories m on m.p = pa.p and m.id = pa.memory"""
 
 _TAGGED = "exists (select 1 from tags t where t.p = m.p and t.tag in ({wanted}) and t.memory = m.id)"
 _PATHED = "exists (select 1 from paths f where f.p = m.p and f.memory = m.id and ({wanted}))"
@@ -34,11 +39,30 @@ def values(stem: str, given: Sequence[object]) -> dict[str, Any]:
     return {f"{stem}{at}": value for at, value in enumerate(given)}
 
 
-def condition(accept: Filter) -> tuple[str, dict[str, Any]]:
-    """Return the condition that a filter means, over the aliases pa, v and m, and its parameters."""
+class Where:
+    """A filter in SQL.
+
+    Attributes:
+        sql: The condition, over pa (passages) and, behind `joins`, v (memory_versions) and m (memories).
+        params: Its parameters.
+        joins: Empty when the passage alone tells.
+    """
+
+    __slots__ = ("joins", "params", "sql")
+
+    def __init__(self, sql: str, params: dict[str, Any], joins: str) -> None:
+        self.sql = sql
+        self.params = params
+        self.joins = joins
+
+
+def condition(accept: Filter) -> Where:
+    """Return the condition that a filter means."""
     past = accept.known_at is not None
     parts = [_THEN if past else _NOW, f"pa.scope in ({names('scope', accept.scopes)})"]
     params: dict[str, Any] = {"now": accept.now, **values("scope", accept.scopes)}
+    if accept.is_open:
+        return Where(" and ".join(parts), params, "")
     if past:
         params["known_at"] = accept.known_at
     if accept.kinds:
@@ -56,7 +80,7 @@ def condition(accept: Filter) -> tuple[str, dict[str, Any]]:
         if value is not None:
             parts.append(f"{column} :{name}")
             params[name] = value
-    return " and ".join(parts), params
+    return Where(" and ".join(parts), params, _JOINS)
 
 
 def _below(paths: Sequence[str], params: dict[str, Any]) -> str:

@@ -53,11 +53,6 @@ class SqlBeliefs:
         rows = self._run("rejections", scope=scope, fp0=first, fp1=last)
         return [Rejection(seq=row[0], match=row[1], memory=row[2], by_person=bool(row[3])) for row in sorted(rows)]
 
-    def last_turn(self, session: str) -> int | None:
-        """See `Beliefs.last_turn`."""
-        turn: int | None = self._run("last_turn", session=session)[0][0]
-        return turn
-
     def _newest_first(self, rows: list[Row]) -> list[Stand]:
         stands = filter(None, (self.stand(ident) for (ident,) in rows))
         return sorted(stands, key=lambda stand: -stand.number)
@@ -114,10 +109,11 @@ class SqlMemories:
             if scope in scopes
         ]
 
-    def select(self, condition_: Filter, *, limit: int) -> list[str]:
+    def select(self, accept: Filter, *, limit: int) -> list[str]:
         """See `Memories.select`."""
-        visible, params = condition(condition_)
-        rows = self._connection.run(_SQL["select"].format(visible=visible), params | {"p": self._p, "limit": limit})
+        where = condition(accept)
+        sql = _SQL["select"].format(visible=where.sql)
+        rows = self._connection.run(sql, where.params | {"p": self._p, "limit": limit})
         return [row[0] for row in rows]
 
     def tally(self, scopes: Sequence[str]) -> dict[str, dict[str, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eunoe.ports.text_index import Filter, Passage, Statistics
-from eunoe.stores.sql.filters import condition, names, values
+from eunoe.stores.sql.filters import Where, condition, names, values
 from eunoe.stores.sql.statements import load
 
 TYPE_CHECKING = False
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
         def run(self, sql: str, params: Mapping[str, Any] = ...) -> list[tuple[Any, ...]]:
             """Run one statement."""
 
-        def match(
-            self, p: int, terms: Sequence[str], where: tuple[str, dict[str, Any]], limit: int
-        ) -> list[tuple[Any, ...]]:
+        def match(self, p: int, terms: Sequence[str], where: Where, limit: int) -> list[tuple[Any, ...]]:
             """Return rows of `Passage`, best first."""
 
 
@@ -57,15 +55,17 @@ class SqlTextIndex:
 
     def neighbours(self, ranges: Sequence[tuple[str, int, int]], accept: Filter) -> list[Passage]:
         """See `TextIndex.neighbours`."""
-        visible, params = condition(accept)
+        where = condition(accept)
         found: list[Passage] = []
         for start in range(0, len(ranges), _RANGES):
             batch = ranges[start : start + _RANGES]
             wanted = ", ".join(f"(:session{at}, :first{at}, :last{at})" for at in range(len(batch)))
-            sql = _SQL["neighbours"].format(visible=visible, wanted=wanted, scopes=names("scope", accept.scopes))
+            scopes = names("scope", accept.scopes)
+            sql = _SQL["neighbours"].format(visible=where.sql, joins=where.joins, wanted=wanted, scopes=scopes)
+            params = where.params | {"p": self._p}
             for stem, column in (("session", 0), ("first", 1), ("last", 2)):
                 params |= values(stem, [each[column] for each in batch])
-            found += [Passage(*row) for row in self._connection.run(sql, params | {"p": self._p})]
+            found += [Passage(*row) for row in self._connection.run(sql, params)]
         return found
 
     def browse(
@@ -73,18 +73,22 @@ class SqlTextIndex:
     ) -> list[tuple[Passage, dict[str, Any]]]:
         """See `TextIndex.browse`."""
         columns = _ORDERS[order]
-        visible, params = condition(accept)
+        where = condition(accept)
         listed = ", ".join(f"v.{name}" for name, _ in columns)
         sql = _SQL["browse"].replace(", 1\nfrom", f", 1, {listed}\nfrom")
         sql = sql.format(
-            visible=visible,
+            visible=where.sql,
             order=", ".join(f"v.{name} {way}" for name, way in columns),
             after=""
             if after is None
             else f"and ({listed}) {'>' if order == 'oldest' else '<'} "
             f"({', '.join(f':after_{name}' for name, _ in columns)})",
         )
-        params |= {"p": self._p, "limit": limit} | {f"after_{name}": value for name, value in (after or {}).items()}
+        params = (
+            where.params
+            | {"p": self._p, "limit": limit}
+            | {f"after_{name}": value for name, value in (after or {}).items()}
+        )
         rows = self._connection.run(sql, params)
         width = len(columns)
         return [
@@ -94,7 +98,8 @@ class SqlTextIndex:
 
     def count(self, accept: Filter) -> int:
         """See `TextIndex.count`."""
-        visible, params = condition(accept)
-        rows = self._connection.run(_SQL["count_visible"].format(visible=visible), params | {"p": self._p})
+        where = condition(accept)
+        sql = _SQL["count_visible"].format(visible=where.sql, joins=where.joins)
+        rows = self._connection.run(sql, where.params | {"p": self._p})
         total: int = rows[0][0]
         return total

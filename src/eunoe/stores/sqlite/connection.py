@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from eunoe.stores.sql.filters import Where
+
 APPLICATION_ID = 0x45554E4F  # "EUNO"
 BUSY_WAIT_S = 10.0
 
@@ -95,9 +97,7 @@ class SqliteConnection:
         except apsw.Error as exc:
             raise translated(exc, self.path) from exc
 
-    def match(
-        self, p: int, terms: Sequence[str], where: tuple[str, dict[str, Any]], limit: int
-    ) -> list[tuple[Any, ...]]:
+    def match(self, p: int, terms: Sequence[str], where: Where, limit: int) -> list[tuple[Any, ...]]:
         """Return candidates as rows of `Passage`, best first, only those that pass the condition `where`.
 
         The cheap question comes first. Its answer is final when the engine had no more than `limit` matches, or when
@@ -105,14 +105,13 @@ class SqliteConnection:
         """
         if not terms or limit < 1:
             return []
-        visible, params = where
         first, last = block(p)
-        params = params | {"p": p, "words": match_any(p, terms), "first": first, "last": last, "limit": limit}
-        rows = self.run(select(visible, filter_first=False), params)
+        params = where.params | {"p": p, "words": match_any(p, terms), "first": first, "last": last, "limit": limit}
+        rows = self.run(select(where, filter_first=False), params)
         passed = [row for row in rows if row[-1]]
         if len(rows) < limit or len(passed) == len(rows):
             return passed
-        return self.run(select(visible, filter_first=True), params)
+        return self.run(select(where, filter_first=True), params)
 
     def close(self) -> None:
         """Close the connection. Closing twice is allowed."""

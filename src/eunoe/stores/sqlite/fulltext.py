@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from eunoe.stores.sql.filters import Where
+
 INSERT = "insert into passages_fts (rowid, own, title, tags, paths) values (?, ?, ?, ?, ?)"
 DELETE = "delete from passages_fts where rowid = ?"
 
@@ -26,14 +28,10 @@ where passages_fts match :words and f.rowid between :first and :last{where}
 order by place, f.rowid desc
 limit :limit
 """
-_JOINS = """
-cross join memory_versions v on v.p = pa.p and v.memory = pa.memory and v.version = pa.version
-cross join memories m on m.p = pa.p and m.id = pa.memory"""
-
-# The ranked rows first, what the filter says of each second: a join before ranking would cost a look-up a match.
+# The ranked rows first, what the filter says of each second: filtering before ranking costs a look-up a match.
 _SELECT = """
 with ranked as materialized ({ranked})
-select pa.rid, pa.memory, pa.version, pa.session, pa.turn, pa.length, pa.terms, m.trust, {visible}
+select pa.rid, pa.memory, pa.version, pa.session, pa.turn, pa.length, pa.terms, pa.trust, {visible}
 from ranked
 cross join passages pa on pa.rid = ranked.rid{joins}
 where pa.p = :p
@@ -41,15 +39,15 @@ order by ranked.place, ranked.rid desc
 """
 
 
-def select(visible: str, *, filter_first: bool) -> str:
+def select(where: Where, *, filter_first: bool) -> str:
     """Return the statement for candidates, best first; its last column tells whether a row passes the filter.
 
     With `filter_first` the filter counts before the limit: exact for narrow filters, at the price of a look-up for
     every match.
     """
-    inner = "\ncross join passages pa on pa.rid = f.rowid" + _JOINS if filter_first else ""
-    ranked = _RANKED.format(joins=inner, where=f" and ({visible})" if filter_first else "")
-    return _SELECT.format(ranked=ranked, visible=visible, joins=_JOINS)
+    inner = f"\ncross join passages pa on pa.rid = f.rowid{where.joins}" if filter_first else ""
+    ranked = _RANKED.format(joins=inner, where=f" and ({where.sql})" if filter_first else "")
+    return _SELECT.format(ranked=ranked, visible=where.sql, joins=where.joins)
 
 
 def fulltext_row(row: Mapping[str, Any]) -> tuple[Any, ...]:

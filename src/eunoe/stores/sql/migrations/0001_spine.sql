@@ -225,10 +225,14 @@ create table passages (
   session text,
   turn    integer,
   length  integer not null,                -- terms of the body; a title, tags and paths do not make a text long
-  terms   text not null                    -- "\nterm body,title,tags,paths\n…", see domain/postings.py
+  terms   text not null,                   -- "\nterm body,title,tags,paths\n…", see domain/postings.py
+  trust   text not null,                   -- this and the next three as in memories and memory_versions, so that
+  valid_from integer not null,             -- the common recall needs no join
+  valid_to   integer,
+  expires_at integer
 );
 create unique index passages_version on passages (p, memory, version, ordinal);
-create index passages_session on passages (p, session, turn) where session is not null;
+create index passages_turns on passages (p, session, turn) where turn is not null;
 
 create table term_stats (
   p     integer not null,

@@ -21,9 +21,6 @@ where p = :p and scope = :scope and key_fp = :key_fp and recorded_to is null ord
 select seq, match, memory, by_person from rejections
 where p = :p and scope = :scope and match in ('text', 'key_value') and fp in (:fp0, :fp1) and lifted_seq is null
 
--- name: last_turn
-select max(turn) from memories where p = :p and session = :session
-
 -- name: id_by_number
 select id, scope from memories where p = :p and number = :number
 

@@ -85,8 +85,13 @@ update rejections set lifted_seq = :lifted_seq where p = :p and seq = :seq and l
 update rejections set lifted_seq = :lifted_seq where p = :p and memory = :memory and lifted_seq is null
 
 -- name: passage_insert
-insert into passages (rid, p, memory, version, ordinal, live, scope, session, turn, length, terms)
-values (:rid, :p, :memory, :version, :ordinal, :live, :scope, :session, :turn, :length, :terms)
+insert into passages (rid, p, memory, version, ordinal, live, scope, session, turn, length, terms, trust, valid_from,
+  valid_to, expires_at)
+values (:rid, :p, :memory, :version, :ordinal, :live, :scope, :session, :turn, :length, :terms, :trust, :valid_from,
+  :valid_to, :expires_at)
+
+-- name: passage_until
+update passages set valid_to = :valid_to where p = :p and rid = :rid
 
 -- name: passage_retire
 update passages set live = 0 where p = :p and rid = :rid

@@ -10,16 +10,15 @@ select term, sum(df) from term_stats where p = :p and scope in ({scopes}) and te
 -- The neighbours of candidates in their sessions, by ranges of turns.
 -- name: neighbours
 with wanted (session, first, last) as (values {wanted})
-select pa.rid, pa.memory, pa.version, pa.session, pa.turn, pa.length, pa.terms, m.trust, {visible}
+select pa.rid, pa.memory, pa.version, pa.session, pa.turn, pa.length, pa.terms, pa.trust, {visible}
 from wanted
 cross join passages pa on pa.p = :p and pa.session = wanted.session and pa.turn between wanted.first and wanted.last
-cross join memory_versions v on v.p = pa.p and v.memory = pa.memory and v.version = pa.version
-cross join memories m on m.p = pa.p and m.id = pa.memory
+  and pa.turn is not null{joins}
 where pa.scope in ({scopes})
 
 -- Browsing without a query; the index `versions_browse` gives the order.
 -- name: browse
-select pa.rid, pa.memory, pa.version, pa.session, pa.turn, pa.length, pa.terms, m.trust, 1
+select pa.rid, pa.memory, pa.version, pa.session, pa.turn, pa.length, pa.terms, pa.trust, 1
 from memory_versions v
 cross join memories m on m.p = v.p and m.id = v.memory
 cross join passages pa on pa.p = v.p and pa.memory = v.memory and pa.version = v.version and pa.ordinal = 0
@@ -28,8 +27,5 @@ order by {order}
 limit :limit
 
 -- name: count_visible
-select count(*)
-from memory_versions v
-cross join memories m on m.p = v.p and m.id = v.memory
-cross join passages pa on pa.p = v.p and pa.memory = v.memory and pa.version = v.version and pa.ordinal = 0
-where v.p = :p and ({visible})
+select count(*) from passages pa{joins}
+where pa.p = :p and pa.ordinal = 0 and ({visible})
