@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from eunoe.config.identity import Resolution, find_identity, resolve
+from eunoe.config.identity import Identity, Resolution, find_identity, resolve
 from eunoe.config.settings import Settings, load_settings, prepare_home
 from eunoe.config.trust import TrustedFolders
 from eunoe.domain.analyse import Analyser
 from eunoe.domain.caller import Author, Caller
-from eunoe.domain.ids import next_id
+from eunoe.domain.fingerprint import SECRET_BYTES
+from eunoe.domain.ids import ID_BYTES, next_id
 from eunoe.domain.project import check_project_name, check_user, numbered, own_project, slug_for
 from eunoe.errors import Invalid, shown
 from eunoe.models.stemmer import english_stemmer
@@ -21,7 +22,6 @@ from eunoe.ports.clock import Clock, Entropy
 from eunoe.ports.lane import Lane
 from eunoe.ports.store import Store
 from eunoe.retrieval.lanes.keyword import KeywordLane
-from eunoe.service.commit import ID_BYTES, SECRET_BYTES
 from eunoe.service.context import Context
 from eunoe.stores.sql.store import SqlStore
 from eunoe.stores.sqlite.engine import SqliteEngine
@@ -150,35 +150,42 @@ def resolve_project(path: str | os.PathLike[str], store: str | os.PathLike[str] 
     settings = load_settings(os.environ, store=None if store is None else os.fspath(store))
     opened = open_store(settings, durability="process", clock=clock, entropy=entropy)
     try:
-        return slug_of(opened, find_identity(os.fspath(path)).identity, clock=clock, entropy=entropy)
+        return slug_of(opened, find_identity(os.fspath(path)), clock=clock, entropy=entropy)
     finally:
         opened.close()
 
 
-def slug_of(store: Store, identity: str, *, clock: Clock, entropy: Entropy) -> str:
-    """Return the slug of an identity in a store, registering it when it is new."""
+def slug_of(store: Store, identity: Identity, *, clock: Clock, entropy: Entropy) -> str:
+    """Return the slug of a folder's project in a store, registering it when it is new.
+
+    A folder that got a remote, or became a repository, keeps the project that it had before.
+    """
+    name = identity.identity
     with store.reading() as view:
-        known = view.projects.find_identity(identity)
+        known = view.projects.find_identity(name)
     if known is not None:
         return known.slug
     with store.writing() as tx:
-        known = tx.projects.find_identity(identity)
+        projects = tx.projects
+        known = projects.find_identity(name)
         if known is not None:
             return known.slug
-        wanted = slug_for(identity)
-        slug = wanted
+        for earlier in filter(None, (identity.git_dir, identity.root)):
+            known = projects.find_identity(earlier)
+            if known is not None:
+                return projects.rebind(known, name).slug
+        wanted = slug = slug_for(name)
         n = 1
-        while tx.projects.find(slug) is not None:
+        while projects.find(slug) is not None:
             n += 1
             slug = numbered(wanted, n)
-        project = tx.projects.register(
+        return projects.register(
             uuid=next_id(clock.now_us(), entropy.random_bytes(ID_BYTES)),
             slug=slug,
-            identity=identity,
+            identity=name,
             secret=entropy.random_bytes(SECRET_BYTES),
             now=clock.now_us(),
-        )
-        return project.slug
+        ).slug
 
 
 def _settle(
@@ -191,8 +198,8 @@ def _settle(
         named["argument" if settings.origin("project") == "argument" else "environment"] = settings.project
     resolution = resolve(folder, user=user, trust=trusted_folders(settings), **named)
     if resolution.name is None:
-        identity = resolution.identity.identity
-        return slug_of(store, identity, clock=clock, entropy=entropy), identity, resolution
+        slug = slug_of(store, resolution.identity, clock=clock, entropy=entropy)
+        return slug, resolution.identity.identity, resolution
     name = check_project_name(resolution.name, user)
     if name == "me":
         name = own_project(check_user(user or ""))

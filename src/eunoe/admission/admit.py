@@ -8,8 +8,7 @@ the decision is recorded.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from eunoe.admission.decision import Confirm, Decision, Record
 from eunoe.admission.draft import Draft
@@ -29,8 +28,7 @@ TWIN_LEAST_TERMS = 3  # fewer words than this say too little to be called nearly
 _NOT_IN_A_CONFIRMATION = ("title", "tags", "paths", "importance", "pinned", "source", "tier")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Circumstances:
+class Circumstances(NamedTuple):
     """What the gate judges by.
 
     Attributes:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from eunoe.domain.memory import Outcome
 from eunoe.ports.memories import Stand
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(NamedTuple):
     """A new memory is to be recorded.
 
     Attributes:
@@ -28,8 +26,7 @@ class Record:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Confirm:
+class Confirm(NamedTuple):
     """What was stated is known: it is counted once more."""
 
     memory: Stand

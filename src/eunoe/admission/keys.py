@@ -7,13 +7,12 @@ covers it: the same value confirms, another one takes over from that instant on,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from eunoe.ports.memories import Interval
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Takes:
+class Takes(NamedTuple):
     """The new value holds the key from `valid_from` to `valid_to` (None: open), after `ends`, before `next`."""
 
     valid_from: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from eunoe.domain.ids import is_id
 from eunoe.errors import Invalid, shown
@@ -10,8 +10,7 @@ from eunoe.errors import Invalid, shown
 Target = int | str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class Address(NamedTuple):
     """One memory's address; exactly one of number, id and key is set.
 
     Attributes:
@@ -47,7 +46,7 @@ def parse_address(target: Target | None, *, key: str | None = None) -> Address:
     if is_id(text.lower()):
         return Address(id=text.lower())
     project, hash_mark, number = text.rpartition("#")
-    return _numbered(number, project.lower() or None if hash_mark else None, target)
+    return _numbered(number, (project or None) if hash_mark else None, target)
 
 
 def _numbered(number: str, project: str | None, target: Target) -> Address:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from eunoe.domain.event import GENESIS, chain_hash
 from eunoe.domain.ids import NIL
@@ -14,8 +14,7 @@ from eunoe.errors import Invalid, shown
 _HEAD = "eunoe-head-1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class Fault(NamedTuple):
     """The first bad event, and what is wrong with it.
 
     Attributes:
@@ -30,8 +29,7 @@ class Fault:
     id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Anchor:
+class Anchor(NamedTuple):
     """A head that was kept outside: the place in a chain and the hash it had."""
 
     project: str
@@ -93,50 +91,50 @@ class ChainChecker:
 
         Cost: about 3 µs an event.
         """
-        project, ends = self.project.encode(), self.ends
-        for row in rows:
-            (
-                seq,
-                ident,
-                stream,
-                n,
-                kind,
-                v,
-                origin,
-                occurred,
-                recorded,
-                dedupe,
-                meta,
-                payload,
-                key,
-                digest,
-                prev,
-                own,
-            ) = row
-            end = ends.get(stream)
-            last_n, last_hash = (0, GENESIS) if end is None else end
-            if seq != self.last_seq + 1 or n != last_n + 1 or prev != last_hash:
-                return self._broken(row, last_n, last_hash)
-            computed = chain_hash(
-                ident, stream, n, project, kind, v, origin, occurred, recorded, dedupe, meta, digest, prev
-            )
-            if computed != own:
-                return _fault("event_changed", row, "its content does not match its hash")
-            if payload is not None and key is None:
-                self.payloads += 1
-                if digest is None or sha256(payload).digest() != digest:
-                    return _fault("payload_replaced", row, "its payload does not match the hash in its envelope")
-            elif (fault := self._without_payload(row, payload, digest)) is not None:
-                return fault
-            if ident <= self.last_id:
-                return _fault("order_changed", row, "its id is not greater than the one before")
-            ends[stream] = (n, own)
-            self.last_seq, self.last_id = seq, ident
-            self.events += 1
-            if self.anchors and (fault := self._anchored(row)) is not None:
-                return fault
-            if progress is not None and not self.events % every:
-                progress(self.events)
+        project, ends, anchors = self.project.encode(), self.ends, self.anchors
+        events, payloads, last_seq, last_id = self.events, self.payloads, self.last_seq, self.last_id
+        try:
+            for row in rows:
+                (
+                    seq,
+                    ident,
+                    stream,
+                    n,
+                    kind,
+                    v,
+                    origin,
+                    occurred,
+                    recorded,
+                    dedupe,
+                    meta,
+                    payload,
+                    key,
+                    digest,
+                    prev,
+                    own,
+                ) = row
+                last_n, last_hash = ends.get(stream, _BEFORE_THE_FIRST)
+                if seq != last_seq + 1 or n != last_n + 1 or prev != last_hash or ident <= last_id:
+                    return _out_of_place(row, last_seq, last_n, last_hash)
+                if own != chain_hash(
+                    ident, stream, n, project, kind, v, origin, occurred, recorded, dedupe, meta, digest, prev
+                ):
+                    return _fault("event_changed", row, "its content does not match its hash")
+                if payload is not None and key is None:
+                    payloads += 1
+                    if sha256(payload).digest() != digest:
+                        return _fault("payload_replaced", row, "its payload does not match the hash in its envelope")
+                elif (fault := self._without_payload(row, payload, digest)) is not None:
+                    return fault
+                if anchors and (fault := self._anchored(row)) is not None:
+                    return fault
+                ends[stream] = (n, own)
+                last_seq, last_id = seq, ident
+                events += 1
+                if progress is not None and not events % every:
+                    progress(events)
+        finally:
+            self.events, self.payloads, self.last_seq, self.last_id = events, payloads, last_seq, last_id
         return None
 
     def finish(self, heads: Iterable[tuple[str, int, bytes]]) -> Fault | None:
@@ -170,13 +168,20 @@ class ChainChecker:
             return _fault("history_rewritten", row, "its hash is not the one kept outside")
         return None
 
-    def _broken(self, row: tuple[Any, ...], last_n: int, last_hash: bytes) -> Fault:
-        if row[0] != self.last_seq + 1:
-            return _fault("event_missing", row, f"events {self.last_seq + 1} to {row[0] - 1} are missing before it")
-        if row[3] != last_n + 1:
-            return _fault("event_missing", row, f"it is number {row[3]} of its chain, after number {last_n}")
-        del last_hash
+
+_BEFORE_THE_FIRST = (0, GENESIS)
+
+
+def _out_of_place(row: tuple[Any, ...], last_seq: int, last_n: int, last_hash: bytes) -> Fault:
+    """Return why an event does not follow what came before it."""
+    if row[0] != last_seq + 1:
+        missing = f"event {last_seq + 1} is" if row[0] == last_seq + 2 else f"events {last_seq + 1} to {row[0] - 1} are"
+        return _fault("event_missing", row, f"{missing} missing before it")
+    if row[3] != last_n + 1:
+        return _fault("event_missing", row, f"it is number {row[3]} of its chain, after number {last_n}")
+    if row[14] != last_hash:
         return _fault("chain_broken", row, "it does not continue the event before it")
+    return _fault("order_changed", row, "its id is not greater than the one before")
 
 
 def _fault(code: str, row: tuple[Any, ...], message: str) -> Fault:

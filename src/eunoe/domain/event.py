@@ -8,10 +8,9 @@ No JSON library takes part in hashing or verifying: stored bytes are hashed as t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import sha256
 from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
 from eunoe.domain.canonical import canonical, canonical_bytes, parse
 
@@ -20,11 +19,13 @@ GENESIS = bytes(32)  # prev_hash of the first event of a stream
 SALT_BYTES = 16
 
 _LENGTH = tuple(size.to_bytes(4, "big") for size in range(8192))
+_DIGEST_LENGTH = _LENGTH[32]
+_NO_DEDUPE_KEY = _NO_PAYLOAD = _LENGTH[0]
 _integer = Struct(">Iq").pack
+_two_integers = Struct(">IqIq").pack
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(NamedTuple):
     """An immutable entry as it is stored.
 
     Attributes:
@@ -117,28 +118,41 @@ def chain_hash(
 
     Cost: about 2 µs.
     """
-    return sha256(
-        b"".join(
-            (
-                DOMAIN_TAG,
-                _framed(ident),
-                _framed(stream),
-                _integer(8, n),
-                _framed(project),
-                _framed(kind),
-                _integer(8, v),
-                _framed(origin),
-                _integer(8, occurred_at),
-                _integer(8, recorded_at),
-                _framed(dedupe_key or b""),
-                _framed(meta),
-                _framed(payload_hash or b""),
-                _framed(prev_hash),
+    size = _LENGTH
+    try:
+        return sha256(
+            b"".join(
+                (
+                    DOMAIN_TAG,
+                    size[len(ident)],
+                    ident,
+                    size[len(stream)],
+                    stream,
+                    _integer(8, n),
+                    size[len(project)],
+                    project,
+                    size[len(kind)],
+                    kind,
+                    _integer(8, v),
+                    size[len(origin)],
+                    origin,
+                    _two_integers(8, occurred_at, 8, recorded_at),
+                    _NO_DEDUPE_KEY if dedupe_key is None else size[len(dedupe_key)] + dedupe_key,
+                    size[len(meta)],
+                    meta,
+                    _NO_PAYLOAD if payload_hash is None else _DIGEST_LENGTH + payload_hash,
+                    _DIGEST_LENGTH,
+                    prev_hash,
+                )
             )
+        ).digest()
+    except IndexError:
+        return _chain_hash_of_long_fields(
+            *(ident, stream, n, project, kind, v, origin, occurred_at, recorded_at, dedupe_key or b""),
+            *(meta, payload_hash or b"", prev_hash),
         )
-    ).digest()
 
 
-def _framed(field: bytes) -> bytes:
-    size = len(field)
-    return (_LENGTH[size] if size < 8192 else size.to_bytes(4, "big")) + field
+def _chain_hash_of_long_fields(*fields: bytes | int) -> bytes:
+    parts = (_integer(8, each) if isinstance(each, int) else len(each).to_bytes(4, "big") + each for each in fields)
+    return sha256(DOMAIN_TAG + b"".join(parts)).digest()

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from eunoe.errors import Invalid, shown
 
+ID_BYTES = 10  # of randomness an id takes
+
 NIL = "00000000-0000-0000-0000-000000000000"
 
 _RANDOM_BITS = 62
@@ -24,7 +26,7 @@ def next_id(now_us: int, randomness: bytes, *, after: str = NIL) -> str:
         after: An id that must be exceeded. If it lies at or ahead of `now_us`, the result is its direct successor, so
             a clock that was set back delays nothing and repeats nothing.
     """
-    bits = int.from_bytes(randomness[:10], "big")
+    bits = int.from_bytes(randomness[:ID_BYTES], "big")
     value = (now_us // 1000) << 80 | 7 << 76 | (bits >> 68 & 0xFFF) << 64 | 0b10 << 62 | bits & _RANDOM_MASK
     last = int(after.replace("-", ""), 16)
     return _text(value if value > last else _successor(last))

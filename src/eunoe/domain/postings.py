@@ -16,21 +16,18 @@ FIELDS = ("own", "title", "tags", "paths")
 
 def pack(fields: Sequence[Iterable[str]]) -> str:
     """Return the packed counts of the terms of each field, in the order of `FIELDS`, terms sorted."""
-    table: dict[str, list[int]] = {}
-    for at, terms in enumerate(fields):
+    own, *others = fields
+    counted: dict[str, int] = {}
+    for term in own:
+        counted[term] = counted.get(term, 0) + 1
+    written: dict[str, int | str] = {**counted}
+    for at, terms in enumerate(others, 1):
         for term in terms:
-            row = table.get(term)
-            if row is None:
-                row = table[term] = [0, 0, 0, 0]
-            row[at] += 1
-    return "".join(f"\n{term} {_trimmed(table[term])}" for term in sorted(table)) + "\n"
-
-
-def _trimmed(row: list[int]) -> str:
-    if not (row[1] or row[2] or row[3]):
-        return str(row[0])
-    end = 4 if row[3] else 3 if row[2] else 2
-    return ",".join(map(str, row[:end]))
+            row = str(written.get(term, 0)).split(",")
+            row += ["0"] * (at + 1 - len(row))
+            row[at] = str(int(row[at]) + 1)
+            written[term] = ",".join(row)
+    return "".join([f"\n{term} {written[term]}" for term in sorted(written)]) + "\n"
 
 
 def term_names(packed: str) -> list[str]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object  # Protocols are for the type checker; making them costs every command several milliseconds
 
 
 class Clock(Protocol):
@@ -10,7 +14,6 @@ class Clock(Protocol):
 
     def now_us(self) -> int:
         """Return microseconds since 1970 UTC. May stand still or go back; the ledger orders events all the same."""
-        ...
 
 
 class Entropy(Protocol):
@@ -18,4 +21,3 @@ class Entropy(Protocol):
 
     def random_bytes(self, size: int) -> bytes:
         """Return bytes nobody can guess."""
-        ...

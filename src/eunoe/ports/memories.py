@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple
 
-from eunoe.domain.memory import Linked, Memory
-from eunoe.ports.text_index import Filter
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Protocol
+
+    from eunoe.domain.memory import Linked, Memory
+    from eunoe.ports.text_index import Filter
+else:
+    Protocol = object  # Protocols are for the type checker; making them costs every command several milliseconds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stand:
+class Stand(NamedTuple):
     """How a memory stands: what the gate needs to decide about it, without its text."""
 
     id: str
@@ -34,8 +38,7 @@ class Stand:
     by_person: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
+class Interval(NamedTuple):
     """From when to when a memory holds a key, in what is recorded now; `valid_to` excluded, None while open."""
 
     memory: str
@@ -44,8 +47,7 @@ class Interval:
     valid_to: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejection:
+class Rejection(NamedTuple):
     """A value that was taken back: how it is recognised, and by whom it was taken back."""
 
     seq: int
@@ -59,23 +61,18 @@ class Beliefs(Protocol):
 
     def stand(self, ident: str) -> Stand | None:
         """Return how a memory stands."""
-        ...
 
     def same_text(self, scope: str, fp: str) -> list[Stand]:
         """Return memories with that exact fingerprint, newest first."""
-        ...
 
     def same_words(self, scope: str, words_fp: str) -> list[Stand]:
         """Return active memories with that set of content words and hard tokens, newest first."""
-        ...
 
     def intervals(self, scope: str, key_fp: str) -> list[Interval]:
         """Return the intervals of a key as recorded now, by `valid_from`."""
-        ...
 
     def rejections(self, scope: str, fps: Sequence[str]) -> list[Rejection]:
         """Return rejections of any of the fingerprints that nobody lifted, oldest first."""
-        ...
 
 
 class Memories(Protocol):
@@ -83,28 +80,21 @@ class Memories(Protocol):
 
     def find_id(self, *, number: int | None = None, ident: str | None = None, scopes: Sequence[str]) -> str | None:
         """Return the id of a memory by its number or id."""
-        ...
 
     def holder(self, scopes: Sequence[str], key_fps: Mapping[str, str], *, at: int, known_at: int | None) -> str | None:
         """Return the id of the memory that holds a key; `key_fps` maps scope to fingerprint, the first scope wins."""
-        ...
 
     def read(self, idents: Sequence[str], *, now: int, known_at: int | None = None) -> dict[str, Memory]:
         """Return memories by id; with `known_at` in the version that was recorded then."""
-        ...
 
     def versions(self, ident: str, *, now: int) -> list[Memory]:
         """Return all versions of a memory, oldest first."""
-        ...
 
     def links(self, ident: str, scopes: Sequence[str]) -> list[Linked]:
         """Return the neighbours of a memory, by number."""
-        ...
 
     def select(self, accept: Filter, *, limit: int) -> list[str]:
         """Return the ids of memories that pass a `Filter`, by number."""
-        ...
 
     def tally(self, scopes: Sequence[str]) -> dict[str, dict[str, int]]:
         """Return how many memories there are by kind and status, every status counted."""
-        ...

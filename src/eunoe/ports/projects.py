@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object  # Protocols are for the type checker; making them costs every command several milliseconds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Project:
+class Project(NamedTuple):
     """A project as this store knows it.
 
     Attributes:
@@ -25,8 +29,7 @@ class Project:
     secret: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectCount:
+class ProjectCount(NamedTuple):
     """A project with how much it holds: active memories, all memories, events, links."""
 
     project: Project
@@ -41,24 +44,21 @@ class Projects(Protocol):
 
     def find(self, slug: str) -> Project | None:
         """Return the project of that display name."""
-        ...
 
     def find_identity(self, identity: str) -> Project | None:
         """Return the project that an identity belongs to."""
-        ...
 
     def find_uuid(self, uuid: str) -> Project | None:
         """Return the project with that uuid."""
-        ...
 
     def counts(self, p: int | None = None) -> list[ProjectCount]:
         """Return all projects, or one, with their sizes, by slug."""
-        ...
 
     def register(self, *, uuid: str, slug: str, identity: str | None, secret: bytes, now: int) -> Project:
         """Add a project. Raises `Conflict` (`slug_taken`) when the name or identity is another's."""
-        ...
+
+    def rebind(self, project: Project, identity: str) -> Project:
+        """Let a project be found by another identity from now on: its folder got a remote, or became a repository."""
 
     def adopt(self, project: Project, *, uuid: str, secret: bytes) -> Project:
         """Give a project without events the uuid and secret of an exported one."""
-        ...

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 Row = dict[str, Any]
 
 
-@dataclass(slots=True, kw_only=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """A memory's row, its live version, the passage of that version, its key intervals recorded now, its links."""
 
     memory: Row
     version: Row
     passage: Row | None
-    keys: list[Row] = field(default_factory=list)
-    links: list[Row] = field(default_factory=list)
+    keys: tuple[Row, ...] = ()
+    links: tuple[Row, ...] = ()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import Any, Protocol
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from typing import Any, Protocol
 
-from eunoe.ports.ledger import Ledger
-from eunoe.ports.memories import Beliefs, Memories
-from eunoe.ports.projects import Projects
-from eunoe.ports.snapshot import Snapshot
-from eunoe.ports.text_index import TextIndex
+    from eunoe.ports.ledger import Ledger
+    from eunoe.ports.memories import Beliefs, Memories
+    from eunoe.ports.projects import Projects
+    from eunoe.ports.snapshot import Snapshot
+    from eunoe.ports.text_index import TextIndex
+else:
+    Protocol = object  # Protocols are for the type checker; making them costs every command several milliseconds
 
 
 class View(Protocol):
@@ -19,27 +23,21 @@ class View(Protocol):
     @property
     def projects(self) -> Projects:
         """Return the projects."""
-        ...
 
     def ledger(self, p: int) -> Ledger:
         """Return a project's ledger."""
-        ...
 
     def beliefs(self, p: int) -> Beliefs:
         """Return what the gate asks."""
-        ...
 
     def memories(self, p: int) -> Memories:
         """Return a project's memories."""
-        ...
 
     def index(self, p: int) -> TextIndex:
         """Return a project's text index."""
-        ...
 
-    def snapshots(self, p: int, idents: Sequence[str]) -> dict[str, Snapshot]:
-        """Return the rows of memories as they stand."""
-        ...
+    def snapshots(self, p: int, idents: Sequence[str], *, whole: bool = True) -> dict[str, Snapshot]:
+        """Return the rows of memories as they stand; without `whole` only the memories' own rows."""
 
 
 class Writing(View, Protocol):
@@ -47,7 +45,6 @@ class Writing(View, Protocol):
 
     def apply(self, changes: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """Make row changes in order; see `eunoe.projections.changes`."""
-        ...
 
 
 class Store(Protocol):
@@ -56,11 +53,9 @@ class Store(Protocol):
     @property
     def uuid(self) -> str:
         """Return the store's uuid: the stream of every event written here."""
-        ...
 
     def reading(self) -> AbstractContextManager[View]:
         """Yield one consistent state; several threads may read at once."""
-        ...
 
     def writing(self) -> AbstractContextManager[Writing]:
         """Yield a write transaction; writers of all processes take turns.
@@ -68,40 +63,31 @@ class Store(Protocol):
         Raises:
             Unavailable: locked, read-only, full, or migrated by a newer Eunoe; nothing was written.
         """
-        ...
 
     def rebuilding(self, p: int) -> AbstractContextManager[Rebuilding]:
         """Yield empty projections of one project beside the old ones."""
-        ...
 
     def describe(self) -> dict[str, Any]:
         """Return what `doctor` shows."""
-        ...
 
     def close(self) -> None:
         """Release everything. Closing twice is allowed."""
-        ...
 
 
 class Rebuilding(Protocol):
     """Projections that grow beside the old ones, are compared with them, and take their place."""
 
-    def snapshots(self, p: int, idents: Sequence[str]) -> dict[str, Snapshot]:
+    def snapshots(self, p: int, idents: Sequence[str], *, whole: bool = True) -> dict[str, Snapshot]:
         """See `View.snapshots`, of the new rows."""
-        ...
 
     def apply(self, changes: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """See `Writing.apply`, to the new rows; may be delayed until the next read."""
-        ...
 
     def locked(self) -> AbstractContextManager[Ledger]:
         """Hold every writer off, so that the last events can be caught up; yields the ledger."""
-        ...
 
     def differences(self) -> dict[str, int]:
         """Return table → rows that are in only one of old and new; only tables that differ. Needs `locked`."""
-        ...
 
     def swap(self) -> None:
         """Put the new rows in place of the old ones. Needs `locked`."""
-        ...

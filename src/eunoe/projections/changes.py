@@ -1,7 +1,7 @@
 """Row changes as values: the name of a statement and its parameters.
 
 The names are those of `stores/sql/queries/project.sql`, one statement each, written once for both engines; only
-`fulltext_insert` is the engine's own.
+`fulltext_insert` is the engine's own. A change that is made once for each of many values names them under `EACH`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 RowChange = tuple[str, dict[str, Any]]
+
+EACH = "each"  # (parameter, values)
 
 ORDINAL_BITS = 12
 SEQ_BITS = 31

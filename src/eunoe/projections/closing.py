@@ -7,18 +7,16 @@ from typing import Any
 
 from eunoe.domain.postings import term_names
 from eunoe.ports.snapshot import Row, Snapshot
-from eunoe.projections.changes import RowChange
+from eunoe.projections.changes import EACH, RowChange
 from eunoe.projections.decided import Decided
 
 
 def reweigh(p: int, scope: str, terms: str, length: int, by: int) -> list[RowChange]:
     """Add a passage to the scope's statistics (`by` = 1) or take it out (`by` = -1)."""
-    changes: list[RowChange] = [("scope_weigh", {"p": p, "scope": scope, "n": by, "length": by * length})]
-    rows = [{"p": p, "scope": scope, "term": term, "by": by} for term in term_names(terms)]
-    changes += [("term_weigh", row) for row in rows]
-    if by < 0:
-        changes += [("term_sweep", {"p": p, "scope": scope, "term": row["term"]}) for row in rows]
-    return changes
+    return [
+        ("scope_weigh", {"p": p, "scope": scope, "n": by, "length": by * length}),
+        ("term_weigh", {"p": p, "scope": scope, "by": by, EACH: ("term", term_names(terms))}),
+    ]
 
 
 def retire_passage(p: int, old: Snapshot) -> list[RowChange]:
@@ -27,7 +25,7 @@ def retire_passage(p: int, old: Snapshot) -> list[RowChange]:
         return []
     row = old.passage
     return [
-        ("passage_retire", {"p": p, "rid": row["rid"]}),
+        ("passage_retire", {"p": p, "rid": row["rid"], "memory": row["memory"]}),
         *reweigh(p, row["scope"], row["terms"], row["length"], -1),
     ]
 
@@ -98,10 +96,13 @@ def supersede(event: Decided, old: Snapshot, *, valid_to: int) -> list[RowChange
     if ended:
         changes += retire_passage(event.p, old)
     if old.passage is not None:
-        changes.append(("passage_until", {"p": event.p, "rid": old.passage["rid"], "valid_to": valid_to}))
+        changes.append(
+            ("passage_until", {"p": event.p, "rid": old.passage["rid"], "memory": ident, "valid_to": valid_to})
+        )
     for row in old.keys:
         changes.append(("key_close", _key_name(event, row) | {"recorded_to": event.recorded_at}))
-        changes.append(("key_insert", _reopened_key(event, row, valid_to)))
+        if valid_to > row["valid_from"]:
+            changes.append(("key_insert", _reopened_key(event, row, valid_to)))
     return changes + (move_links(event, old, successor) if event.meta.get("move_links") else [])
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(slots=True, kw_only=True)
-class Decided:
+class Decided(NamedTuple):
     """An event with its meta and payload as dicts, in the project numbered `p` of this store."""
 
     p: int

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from eunoe.ports.snapshot import Snapshot
 from eunoe.projections.changes import RowChange
-from eunoe.projections.closing import close_version, link_pair
+from eunoe.projections.closing import close_keys, close_version, link_pair, open_key
 from eunoe.projections.decided import Decided
 from eunoe.projections.recording import reopened
 
@@ -69,23 +70,19 @@ def _withdrawn(event: Decided, before: Mapping[str, Snapshot], status: str, anal
     if old.memory["status"] in ("active", "pending"):
         changes += close_version(event, old)
     changes.append(("memory_status", {"p": event.p, "id": old.memory["id"], "status": status}))
-    for ident in event.meta.get("reopens", ()):
-        changes += _reopens(event, before[ident], analyse)
+    for entry in event.meta.get("reopens", ()):
+        changes += _reopens(event, before[entry["memory"]], entry, analyse)
     return changes
 
 
-def _reopens(event: Decided, old: Snapshot, analyse: Analyse) -> list[RowChange]:
-    """A scheduled successor was withdrawn before its day: what it would have followed is open-ended again."""
-    version = {**old.version, "valid_to": None}
+def _reopens(event: Decided, old: Snapshot, entry: Mapping[str, Any], analyse: Analyse) -> list[RowChange]:
+    """A scheduled successor was withdrawn before its day: what it would have followed goes on until the next one."""
+    version = {**old.version, "valid_to": entry["valid_to"]}
     changes = reopened(event, old, version, True, analyse)
-    changes.append(
-        ("memory_superseded", {"p": event.p, "id": old.memory["id"], "superseded_by": None, "status": "active"})
-    )
-    for row in old.keys:
-        name = {key: row[key] for key in ("scope", "key_fp", "valid_from", "recorded_from")}
-        changes.append(("key_close", {"p": event.p, **name, "recorded_to": event.recorded_at}))
-        kept = {key: row[key] for key in ("scope", "key_fp", "valid_from", "memory", "value_fp")}
-        changes.append(("key_insert", {"p": event.p, **kept, "recorded_from": event.recorded_at, "valid_to": None}))
+    named = {"p": event.p, "id": old.memory["id"], "superseded_by": entry["superseded_by"], "status": "active"}
+    changes.append(("memory_superseded", named))
+    changes += close_keys(event, old)
+    changes.append(open_key(event, old.memory["id"], old.memory["scope"], old.memory, version))
     return changes
 
 

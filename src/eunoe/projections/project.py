@@ -44,6 +44,11 @@ def check_known(type_: str, v: int) -> Handler:
     return handler
 
 
+def needs_whole(type_: str) -> bool:
+    """Tell whether an event needs snapshots with version, passage, keys and links, or the memory's row alone."""
+    return type_ != "memory.confirmed"
+
+
 def touched(type_: str, meta: Mapping[str, object]) -> list[str]:
     """Return the ids of the existing memories whose snapshots an event needs, without repeats."""
     ids: list[str] = []
@@ -54,7 +59,7 @@ def touched(type_: str, meta: Mapping[str, object]) -> list[str]:
         ids += [str(entry["memory"]) for entry in supersedes]
     reopens = meta.get("reopens", ())
     if isinstance(reopens, list | tuple):
-        ids += [str(ident) for ident in reopens]
+        ids += [str(entry["memory"]) for entry in reopens]
     return list(dict.fromkeys(ids))
 
 

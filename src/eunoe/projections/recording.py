@@ -132,12 +132,12 @@ def passage(
         own += analyse(version["value"])
     if context.get("turn") is not None:
         own += _spoken(version, analyse)
-    fields = (
-        own,
-        analyse(" ".join(filter(None, (version["title"], version["key"])))),
-        analyse(" ".join(context.get("tags", ()))),
-        analyse(" ".join(context.get("paths", ()))),
+    labels = (
+        " ".join(filter(None, (version["title"], version["key"]))),
+        " ".join(context.get("tags", ())),
+        " ".join(context.get("paths", ())),
     )
+    fields = (own, *(analyse(label) if label else [] for label in labels))
     terms, rid = pack(fields), passage_row(event.p, event.seq)
     row = {
         "rid": rid,

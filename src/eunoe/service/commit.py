@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from eunoe.domain.event import SALT_BYTES, Event, chain_hash, payload_digest, seal_meta, seal_payload
-from eunoe.domain.ids import next_id
+from eunoe.domain.fingerprint import SECRET_BYTES
+from eunoe.domain.ids import ID_BYTES, next_id
 from eunoe.ports.projects import Project
 from eunoe.ports.store import Writing
 from eunoe.projections.decided import Decided
+from eunoe.projections.project import needs_whole, touched
 from eunoe.projections.project import project as project_event
-from eunoe.projections.project import touched
 from eunoe.service.context import Context
 
 VERSION = 1
-SECRET_BYTES = 32
-ID_BYTES = 10
 
 
 class Session:
@@ -129,7 +128,7 @@ class Session:
 
     def _project(self, event: Event, meta: dict[str, Any], payload: dict[str, Any], number: int) -> None:
         needed = touched(event.type, meta)
-        before = self.tx.snapshots(self.p, needed) if needed else {}
+        before = self.tx.snapshots(self.p, needed, whole=needs_whole(event.type)) if needed else {}
         decided = Decided(
             p=self.p,
             seq=event.seq,

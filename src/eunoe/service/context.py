@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from eunoe.domain.analyse import Analyser
 from eunoe.domain.caller import PROJECT_SCOPE, Caller
-from eunoe.domain.project import own_project
+from eunoe.domain.project import check_project_name, own_project
 from eunoe.errors import Invalid, NotFound, Refused, shown
 from eunoe.ports.clock import Clock, Entropy
 from eunoe.ports.lane import Lane
@@ -77,9 +77,12 @@ class Context:
         return replace(self, slug=own_project(self.caller.user), identity=None)
 
     def named(self, project: str | None) -> Context:
-        """Return the session in a project that an address names: `me`, or the session's own."""
-        if project is None or project == self.slug:
+        """Return the session in the project that an address names.
+
+        Raises:
+            Invalid: `bad_slug`, `reserved_slug`, `no_user`. Refused: `other_users_project`.
+        """
+        if project is None:
             return self
-        if project == "me" or (self.caller.user and project == own_project(self.caller.user)):
-            return self.own()
-        return replace(self, slug=project, identity=None)
+        slug = check_project_name(project, self.caller.user)
+        return self if slug == self.slug else replace(self, slug=slug, identity=None)

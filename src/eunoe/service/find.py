@@ -33,6 +33,19 @@ def find_id(
     return found
 
 
+def written(context: Context, target: Target | None, key: str | None = None) -> tuple[Context, Address]:
+    """Return the session in the project of an address that is to be written to, and the address.
+
+    Raises:
+        Invalid: `bad_address`. Refused: `other_project`: an agent writes to the session's own project only.
+    """
+    address = parse_address(target, key=key)
+    there = context.named(address.project)
+    if there is not context and context.caller.is_agent:
+        raise Refused("other_project", f"{address} is in another project; writing there needs a grant")
+    return there, address
+
+
 def address_id(session: Session, target: Target) -> str:
     """Return the id of a memory of the session's own project, inside its write transaction.
 
@@ -40,13 +53,12 @@ def address_id(session: Session, target: Target) -> str:
         Invalid: `bad_address`. NotFound: `no_memory`. Refused: `other_project`: links and successions stay in one.
     """
     address = parse_address(target)
-    if address.project is not None and session.context.named(address.project).slug != session.context.slug:
+    if session.context.named(address.project) is not session.context:
         raise Refused("other_project", f"{address} is in another project; links and successions stay in one")
     return find_id(session.context, session.tx, session.project, address, at=session.now)
 
 
-def addressed(session: Session, target: Target | None, key: str | None = None) -> Memory:
-    """Return the addressed memory of the session's own project, inside its write transaction."""
-    address = parse_address(target, key=key)
+def addressed(session: Session, address: Address) -> Memory:
+    """Return the addressed memory of the session's project, inside its write transaction."""
     ident = find_id(session.context, session.tx, session.project, address, at=session.now)
     return session.tx.memories(session.p).read([ident], now=session.now)[ident]

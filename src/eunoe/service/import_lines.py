@@ -9,7 +9,7 @@ from typing import Any
 from eunoe.admission.draft import draft
 from eunoe.domain.canonical import parse
 from eunoe.domain.memory import Receipt
-from eunoe.errors import EunoeError, Invalid, shown
+from eunoe.errors import EunoeError, Invalid, Unavailable, shown
 from eunoe.service.commit import Session, open_session
 from eunoe.service.context import Context
 from eunoe.service.remember import state, targets
@@ -70,6 +70,8 @@ def import_lines(
             for number, line in batch:
                 try:
                     receipts.append(_state(session, line))
+                except Unavailable:
+                    raise  # the store failed, not the line
                 except EunoeError as exc:
                     if strict:
                         exc.details["line"] = number

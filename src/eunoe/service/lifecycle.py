@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from eunoe.admission.keys import is_free
@@ -13,7 +12,7 @@ from eunoe.errors import Conflict, Refused
 from eunoe.service.commit import Session, open_session
 from eunoe.service.context import Context
 from eunoe.service.filters import to_filter
-from eunoe.service.find import addressed
+from eunoe.service.find import addressed, written
 
 _DONE = {"memory.archived": "archived", "memory.forgotten": "forgotten"}
 
@@ -71,15 +70,16 @@ def restore(context: Context, target: Target) -> Change:
         `held_key`: its key was taken; release that one, or update this one's key first.
         Refused: `needs_person`: a person took it back, and an agent asks.
     """
+    context, address = written(context, target)
     with context.store.writing() as tx:
         session = open_session(context, tx)
-        memory = addressed(session, target)
+        memory = addressed(session, address)
         if memory.status in ("active", "pending"):
             return Change(action="unchanged", memories=(memory.number,), ids=(memory.id,))
         beliefs, now = tx.beliefs(session.p), session.now
         stand = beliefs.stand(memory.id)
         assert stand is not None  # noqa: S101 - it was just read in this transaction
-        if stand.superseded_by:
+        if stand.superseded_by and (stand.valid_to is None or stand.valid_to <= now):
             raise Conflict("superseded", f"{memory.address} was superseded and is not revived; update its successor")
         _check_may_restore(session, memory, stand.fp or stand.value_fp)
         valid_from = stand.valid_from
@@ -104,14 +104,15 @@ def _check_may_restore(session: Session, memory: Memory, fp: str | None) -> None
 
 
 def _withdraw_one(context: Context, target: Target, kind: str, *, dry_run: bool = False) -> Change:
+    context, address = written(context, target)
     if dry_run:
         with context.store.reading() as view:
             session = Session(context, view, context.existing(view))  # type: ignore[arg-type]  # reads only
-            memory = addressed(session, target)
+            memory = addressed(session, address)
         return Change(action=_DONE[kind], memories=(memory.number,), ids=(memory.id,), dry_run=True)
     with context.store.writing() as tx:
         session = open_session(context, tx)
-        memory = addressed(session, target)
+        memory = addressed(session, address)
         changed = _withdraw(session, memory, kind)
     action = _DONE[kind] if changed else "unchanged"
     return Change(action=action, memories=(memory.number,), ids=(memory.id,))
@@ -126,22 +127,21 @@ def _withdraw(session: Session, memory: Memory, kind: str) -> bool:
     meta: dict[str, Any] = {"memory": memory.id, "by": session.context.caller.author}
     reopened = _scheduled_over(session, memory)
     if reopened:
-        meta["reopens"] = list(reopened)
+        meta["reopens"] = reopened
     session.record(kind, meta)
     return True
 
 
-def _scheduled_over(session: Session, memory: Memory) -> Sequence[str]:
-    """Return what a memory that never came true would have ended: it goes on instead."""
-    now = session.now
-    stand = session.tx.beliefs(session.p).stand(memory.id)
-    if stand is None or stand.key_fp is None or stand.valid_from <= now or stand.status != "active":
-        return ()
-    intervals = session.tx.beliefs(session.p).intervals(memory.scope, stand.key_fp)
-    ended = (each.memory for each in intervals if each.valid_to == stand.valid_from and each.memory != memory.id)
-    return [ident for ident in ended if _is_followed_by(session, ident, memory.id)]
-
-
-def _is_followed_by(session: Session, ident: str, successor: str) -> bool:
-    stand = session.tx.beliefs(session.p).stand(ident)
-    return stand is not None and stand.superseded_by == successor
+def _scheduled_over(session: Session, memory: Memory) -> list[dict[str, Any]]:
+    """Return what a memory that never came true would have ended: it goes on until what comes after that one."""
+    beliefs = session.tx.beliefs(session.p)
+    stand = beliefs.stand(memory.id)
+    if stand is None or stand.key_fp is None or stand.valid_from <= session.now or stand.status != "active":
+        return []
+    after = {"valid_to": stand.valid_to, "superseded_by": stand.superseded_by}
+    reopened = []
+    for each in beliefs.intervals(memory.scope, stand.key_fp):
+        ended = beliefs.stand(each.memory) if each.valid_to == stand.valid_from else None
+        if ended is not None and ended.superseded_by == memory.id:
+            reopened.append({"memory": ended.id, **after})
+    return reopened

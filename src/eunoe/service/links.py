@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from eunoe.admission.draft import Cleaner
 from eunoe.domain import limits
-from eunoe.domain.address import Target
+from eunoe.domain.address import Address, Target
 from eunoe.domain.memory import Change
 from eunoe.errors import Conflict, Invalid
 from eunoe.service.commit import Session, open_session
 from eunoe.service.context import Context
-from eunoe.service.find import address_id, addressed
+from eunoe.service.find import address_id, addressed, written
 
 
 def link(context: Context, a: Target, b: Target, *, note: str | None = None) -> Change:
@@ -19,6 +19,7 @@ def link(context: Context, a: Target, b: Target, *, note: str | None = None) -> 
         NotFound: `no_memory`. Invalid: `links_itself`. Conflict: `not_active`. Refused: `other_project`.
     """
     text = Cleaner().optional(note, "note", limit=limits.NOTE, line=True)
+    context, _ = written(context, a)
     with context.store.writing() as tx:
         session = open_session(context, tx)
         one, other = _pair(session, a, b)
@@ -36,6 +37,7 @@ def unlink(context: Context, a: Target, b: Target) -> Change:
     Raises:
         NotFound: `no_memory`. Invalid: `links_itself`.
     """
+    context, _ = written(context, a)
     with context.store.writing() as tx:
         session = open_session(context, tx)
         one, other = _pair(session, a, b, retired=True)
@@ -51,7 +53,7 @@ def _pair(session: Session, a: Target, b: Target, *, retired: bool = False) -> t
     if one == other:
         raise Invalid("links_itself", "a memory cannot be linked to itself; name two")
     for ident in () if retired else (one, other):
-        memory = addressed(session, ident)
+        memory = addressed(session, Address(id=ident))
         if memory.status not in ("active", "pending"):
             raise Conflict("not_active", f"{memory.address} is {memory.status}; link what is believed")
     return one, other

@@ -143,7 +143,11 @@ class Merge:
         if event.type == "memory.revised":
             meta["version"] = stand.version + 1
         if "reopens" in meta:
-            meta["reopens"] = [self._here[ident] for ident in meta["reopens"] if ident in self._here]
+            meta["reopens"] = [
+                entry | {name: self._here.get(entry[name]) for name in ("memory", "superseded_by")}
+                for entry in meta["reopens"]
+                if entry["memory"] in self._here
+            ]
         payload = event.read_payload() or None
         if payload is not None:
             payload |= self._prints(stand.scope, payload)

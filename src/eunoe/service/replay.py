@@ -8,14 +8,14 @@ from typing import Any, Protocol
 from eunoe.domain.event import Event
 from eunoe.ports.snapshot import Snapshot
 from eunoe.projections.decided import Decided
-from eunoe.projections.project import check_known, touched
+from eunoe.projections.project import check_known, needs_whole, touched
 from eunoe.projections.project import project as project_event
 
 
 class Rows(Protocol):
     """Projections that grow: those of a write transaction, or new ones beside the old."""
 
-    def snapshots(self, p: int, idents: Sequence[str]) -> dict[str, Snapshot]:
+    def snapshots(self, p: int, idents: Sequence[str], *, whole: bool = True) -> dict[str, Snapshot]:
         """Return memories as their rows stand."""
         ...
 
@@ -43,7 +43,7 @@ class Replay:
         check_known(event.type, event.v)
         meta = event.read_meta()
         needed = touched(event.type, meta)
-        before = into.snapshots(self._p, needed) if needed else {}
+        before = into.snapshots(self._p, needed, whole=needs_whole(event.type)) if needed else {}
         self.number += event.type == "memory.recorded"
         decided = Decided(
             p=self._p,

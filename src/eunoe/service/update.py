@@ -17,7 +17,7 @@ from eunoe.errors import Conflict, Invalid, Refused, shown
 from eunoe.ports.memories import Stand
 from eunoe.service.commit import Session, open_session
 from eunoe.service.context import Context
-from eunoe.service.find import addressed
+from eunoe.service.find import addressed, written
 
 FIELDS = (
     *("title", "body", "kind", "tags", "paths", "key", "value", "source", "importance", "pinned"),
@@ -44,12 +44,13 @@ def update(context: Context, target: Target, *, version: int | None = None, **ch
         raise Invalid("unknown_field", f"{shown(min(unknown))} cannot be updated; fields are {' '.join(FIELDS)}")
     cleaner = Cleaner()
     content, structure = _cleaned(cleaner, changes)
+    context, address = written(context, target)
     with context.store.writing() as tx:
         session = open_session(context, tx)
-        memory = addressed(session, target)
+        memory = addressed(session, address)
         stand = tx.beliefs(session.p).stand(memory.id)
         assert stand is not None  # noqa: S101 - it was just read in this transaction
-        _check_stand(memory, stand, version)
+        _check_stand(memory, version)
         now = session.now
         content, structure = _changed(memory, content, structure)
         if not content and not structure:
@@ -111,7 +112,7 @@ def _structural(name: str, value: Any) -> Any:
     return instant
 
 
-def _check_stand(memory: Memory, stand: Stand, version: int | None) -> None:
+def _check_stand(memory: Memory, version: int | None) -> None:
     if version is not None and version != memory.version:
         raise Conflict(
             "stale_version",
@@ -120,8 +121,6 @@ def _check_stand(memory: Memory, stand: Stand, version: int | None) -> None:
         )
     if memory.status not in ("active", "pending"):
         raise Conflict("not_active", f"{memory.address} is {memory.status}; only what is believed can be updated")
-    if stand.superseded_by:
-        raise Conflict("not_active", f"{memory.address} has a successor; update that one")
 
 
 def _check_body(memory: Memory, content: dict[str, Any], structure: dict[str, Any]) -> None:

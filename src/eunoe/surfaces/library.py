@@ -121,8 +121,8 @@ class Memory:
             valid_from: When it becomes true; default `occurred_at`, else now. A future one is scheduled.
             valid_to: When it stops being true.
             scope: `project` (default), or `user:<id>` for that user alone.
-            session, turn, speaker: For messages: where and by whom it was said. Turns that stand next to each other lend
-                each other context in recall.
+            session, turn, speaker: For messages: where and by whom it was said. Turns next to each other lend each
+                other context in recall.
             source: Where it was read.
             occurred_at: When it happened; default now.
             trust: May only be lowered: stated, observed, inferred, imported, external (which waits for a person).

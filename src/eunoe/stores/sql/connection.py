@@ -54,7 +54,7 @@ class Engine(Protocol):
         ...
 
     def indexed(self, connection: Connection, p: int) -> Iterator[Row]:
-        """Yield the logical content of a project's full-text index: (term, row, field, count), in that order."""
+        """Yield the logical content of a project's full-text index: (term, row, field, count), in any order."""
         ...
 
     def reading(self) -> AbstractContextManager[Connection]:

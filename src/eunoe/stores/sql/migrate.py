@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import sha256
+from typing import NamedTuple
 
 from eunoe.errors import Unavailable
 from eunoe.stores.sql.connection import Connection
@@ -22,8 +22,7 @@ create table if not exists migrations (
 )"""
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
+class Migration(NamedTuple):
     """One step of the schema: its number, its name, and its statements for one dialect."""
 
     no: int

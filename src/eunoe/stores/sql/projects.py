@@ -45,6 +45,11 @@ class SqlProjects:
         self._connection.run(_SQL["secret_set"], {"p": p, "secret": secret})
         return Project(p=p, uuid=uuid, slug=slug, identity=identity, secret=secret)
 
+    def rebind(self, project: Project, identity: str) -> Project:
+        """See `Projects.rebind`."""
+        self._connection.run(_SQL["rebind"], {"p": project.p, "identity": identity})
+        return project._replace(identity=identity)
+
     def adopt(self, project: Project, *, uuid: str, secret: bytes) -> Project:
         """See `Projects.adopt`."""
         self._connection.run(_SQL["adopt"], {"p": project.p, "uuid": uuid})

@@ -11,10 +11,12 @@ from eunoe.domain.postings import FIELDS, counts, term_names
 from eunoe.ports.snapshot import Snapshot
 from eunoe.stores.sql.connection import Connection, Engine, Row
 from eunoe.stores.sql.ledger import SqlLedger
-from eunoe.stores.sql.rows import snapshots, write
+from eunoe.stores.sql.rows import FULLTEXT as FULLTEXT_CHANGE
+from eunoe.stores.sql.rows import TERMS, snapshots, write
 from eunoe.stores.sql.statements import load
 
 _SQL = load("rebuild")
+_PROJECT = load("project")
 
 # Every projection and its columns, parents before children. Signals and reference tables are not among them.
 TABLES: dict[str, tuple[str, ...]] = {
@@ -65,40 +67,58 @@ _BATCH = 5000
 class SqlRebuilding:
     """Implements `eunoe.ports.store.Rebuilding`."""
 
-    def __init__(self, engine: Engine, scratch: Engine, new: Connection, p: int) -> None:
+    def __init__(self, engine: Engine, new: Connection, p: int) -> None:
         self._engine = engine
-        self._scratch = scratch
         self._new = new
         self._p = p
         self._old: Connection | None = None
         self._waiting: dict[str, list[Mapping[str, Any]]] = {}
         self._waiting_rows = 0
-        self._terms: dict[tuple[str, str], int] = {}
+        self._waiting_for: set[str] = set()
+        self._terms: dict[str, dict[str, int]] = {}
         self._scopes: dict[str, tuple[int, int]] = {}
         self._register()
 
-    def snapshots(self, p: int, idents: Sequence[str]) -> dict[str, Snapshot]:
+    def snapshots(self, p: int, idents: Sequence[str], *, whole: bool = True) -> dict[str, Snapshot]:
         """See `Rebuilding.snapshots`."""
-        if idents:
+        if not self._waiting_for.isdisjoint(idents):
             self._flush()
-        return snapshots(self._new, p, idents)
+        return snapshots(self._new, p, idents, whole=whole)
 
     def apply(self, changes: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """See `Rebuilding.apply`. Insertions wait for one another; statistics are added up until the end."""
         for name, row in changes:
-            if name == "term_weigh":
-                key = (row["scope"], row["term"])
-                self._terms[key] = self._terms.get(key, 0) + row["by"]
+            if name == FULLTEXT_CHANGE:
+                continue  # it follows from the passages, and is compared with them
+            if name == TERMS:
+                self._add_terms(row)
             elif name == "scope_weigh":
                 n, length = self._scopes.get(row["scope"], (0, 0))
                 self._scopes[row["scope"]] = (n + row["n"], length + row["length"])
             elif name.endswith("_insert"):
                 self._waiting.setdefault(name, []).append(row)
                 self._waiting_rows += 1
-            elif name != "term_sweep":
-                self._flush()
+                if name == "memory_insert":
+                    self._waiting_for.add(row["id"])
+                elif "memory" in row:
+                    self._waiting_for.add(row["memory"])
+                else:
+                    self._waiting_for.update(row[end] for end in ("a", "b") if end in row)
+            else:
+                self._flush_if_waiting(row)
                 write(self._new, name, [row])
         if self._waiting_rows > _BATCH:
+            self._flush()
+
+    def _add_terms(self, row: Mapping[str, Any]) -> None:
+        table, by = self._terms.setdefault(row["scope"], {}), row["by"]
+        for term in row["each"][1]:
+            table[term] = table.get(term, 0) + by
+
+    def _flush_if_waiting(self, row: Mapping[str, Any]) -> None:
+        """A change of rows that still wait comes after them; it names the memory it is about, or may be about any."""
+        named = row.get("memory") or row.get("id")
+        if named is None or named in self._waiting_for:
             self._flush()
 
     @contextmanager
@@ -115,8 +135,7 @@ class SqlRebuilding:
         """See `Rebuilding.differences`."""
         self._finish()
         found = {table: self._differing(table, columns) for table, columns in TABLES.items()}
-        old, new = self._engine.indexed(self._locked(), self._p), self._scratch.indexed(self._new, self._p)
-        found[FULLTEXT] = unlike(old, new)
+        found[FULLTEXT] = self._differing_fulltext()
         return {table: rows for table, rows in found.items() if rows}
 
     def swap(self) -> None:
@@ -147,12 +166,13 @@ class SqlRebuilding:
             write(self._new, name, rows)
         self._waiting.clear()
         self._waiting_rows = 0
+        self._waiting_for.clear()
 
     def _finish(self) -> None:
         self._flush()
-        for (scope, term), by in self._terms.items():
-            if by:
-                write(self._new, "term_weigh", [{"p": self._p, "scope": scope, "term": term, "by": by}])
+        for scope, table in self._terms.items():
+            rows = [{"p": self._p, "scope": scope, "term": term, "by": by} for term, by in table.items() if by]
+            self._new.many(_PROJECT[TERMS], rows)
         for scope, (n, length) in self._scopes.items():
             write(self._new, "scope_weigh", [{"p": self._p, "scope": scope, "n": n, "length": length}])
         self._terms.clear()
@@ -160,6 +180,15 @@ class SqlRebuilding:
 
     def _differing(self, table: str, columns: Sequence[str]) -> int:
         return unlike(self._dump(self._locked(), table, columns), self._dump(self._new, table, columns))
+
+    def _differing_fulltext(self) -> int:
+        """Compare the full-text index with the terms of the new passages, whatever the order of either.
+
+        Both are sets of (term, row, field, count); adding up a hash of each entry needs no sorting and no memory.
+        """
+        old = _Sum(self._engine.indexed(self._locked(), self._p))
+        new = _Sum(_entries(self._dump(self._new, "passages", ("rid", "terms"))))
+        return 0 if old == new else max(abs(old.count - new.count), 1)
 
     def _dump(self, connection: Connection, table: str, columns: Sequence[str]) -> Iterator[Row]:
         return connection.stream(_SQL["dump"].format(table=table, columns=", ".join(columns)), {"p": self._p})
@@ -184,6 +213,31 @@ def unlike(old: Iterator[Row], new: Iterator[Row]) -> int:
         else:
             other = next(new, None)
     return count
+
+
+class _Sum:
+    """The sum of the hashes of many entries: equal for equal sets, unequal for others but for a chance of 2^-61."""
+
+    def __init__(self, entries: Iterator[Row]) -> None:
+        self.count = self.total = 0
+        for entry in entries:
+            self.count += 1
+            self.total += hash(entry)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Sum) and (self.count, self.total) == (other.count, other.total)
+
+    __hash__ = None  # type: ignore[assignment]  # mutable while it is being filled
+
+
+def _entries(passages: Iterator[Row]) -> Iterator[Row]:
+    """Yield (term, row, field, count) for passages of (rid, terms)."""
+    for rid, packed in passages:
+        for line in packed.split("\n"):
+            term, _, numbers = line.partition(" ")
+            for field, count in zip(FIELDS, numbers.split(","), strict=False) if term else ():
+                if count != "0":
+                    yield term, rid, field, int(count)
 
 
 def _place(row: Row) -> list[tuple[int, Any]]:

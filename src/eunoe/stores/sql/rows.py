@@ -15,6 +15,7 @@ _SQL = load("project")
 _READ = load("memories")
 
 FULLTEXT = "fulltext_insert"
+TERMS = "term_weigh"
 
 
 def apply_changes(connection: Connection, changes: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
@@ -27,13 +28,25 @@ def write(connection: Connection, name: str, rows: Sequence[Mapping[str, Any]]) 
     """Make one kind of row change for each of the rows."""
     if name == FULLTEXT:
         connection.index(rows)
+    elif name == TERMS:
+        for row in rows:
+            _weigh_terms(connection, row)
     elif len(rows) == 1:
         connection.run(_SQL[name], rows[0])
     else:
         connection.many(_SQL[name], rows)
 
 
-def snapshots(connection: Connection, p: int, idents: Sequence[str]) -> dict[str, Snapshot]:
+def _weigh_terms(connection: Connection, row: Mapping[str, Any]) -> None:
+    """Add to the statistics of many terms; a term that no passage holds any longer leaves no trace."""
+    stem, values = row["each"]
+    common = {"p": row["p"], "scope": row["scope"]}
+    connection.many(_SQL[TERMS], [{**common, stem: value, "by": row["by"]} for value in values])
+    if row["by"] < 0:
+        connection.many(_SQL["term_sweep"], [{**common, stem: value} for value in values])
+
+
+def snapshots(connection: Connection, p: int, idents: Sequence[str], *, whole: bool = True) -> dict[str, Snapshot]:
     """Return memories as their rows stand. An id that is no memory is missing in the result."""
     found = {}
     for ident in idents:
@@ -41,13 +54,16 @@ def snapshots(connection: Connection, p: int, idents: Sequence[str]) -> dict[str
         memories = connection.dicts(_READ["snapshot_memory"], named)
         if not memories:
             continue
+        if not whole:
+            found[ident] = Snapshot(memory=memories[0], version={}, passage=None)
+            continue
         version = named | {"version": memories[0]["version"]}
         passages = connection.dicts(_READ["snapshot_passage"], version)
         found[ident] = Snapshot(
             memory=memories[0],
             version=connection.dicts(_READ["snapshot_version"], version)[0],
             passage=passages[0] if passages else None,
-            keys=connection.dicts(_READ["snapshot_keys"], named),
-            links=connection.dicts(_READ["snapshot_links"], named),
+            keys=tuple(connection.dicts(_READ["snapshot_keys"], named)),
+            links=tuple(connection.dicts(_READ["snapshot_links"], named)),
         )
     return found

@@ -43,9 +43,9 @@ class SqlView:
         """See `View.index`."""
         return SqlTextIndex(self._connection, p)
 
-    def snapshots(self, p: int, idents: Sequence[str]) -> dict[str, Snapshot]:
+    def snapshots(self, p: int, idents: Sequence[str], *, whole: bool = True) -> dict[str, Snapshot]:
         """See `View.snapshots`."""
-        return snapshots(self._connection, p, idents)
+        return snapshots(self._connection, p, idents, whole=whole)
 
     def apply(self, changes: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """See `Writing.apply`."""
@@ -88,7 +88,7 @@ class SqlStore:
     def rebuilding(self, p: int) -> Iterator[SqlRebuilding]:
         """See `Store.rebuilding`."""
         with self._engine.scratch() as scratch, scratch.writing() as connection:
-            yield SqlRebuilding(self._engine, scratch, connection, p)
+            yield SqlRebuilding(self._engine, connection, p)
 
     def describe(self) -> dict[str, Any]:
         """See `Store.describe`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import time
 
 import apsw
@@ -53,7 +52,7 @@ class SqliteConnection:
             self._waiting_since = now
         if now - self._waiting_since > self._busy_wait_s:
             return False
-        time.sleep(random.uniform(0.0005, 0.0015))  # noqa: S311 - spreading, not secrecy
+        time.sleep(0.0005 + os.urandom(1)[0] / 256_000)
         return True
 
     def run(self, sql: str, params: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:

@@ -27,6 +27,9 @@ returning p
 insert into data_keys (p, key_id, wrapped) values (:p, 'secret', :secret)
 on conflict (p, key_id) do update set wrapped = excluded.wrapped
 
+-- name: rebind
+update projects set identity = :identity where p = :p
+
 -- name: adopt
 update projects set uuid = :uuid where p = :p
 

@@ -1,0 +1,51 @@
+# Everything sets itself up: these targets need Python ≥ 3.11 and make, nothing else.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test check fix cover bench soak docs clean help
+
+help:   ## list the targets
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
+
+demo: $(STAMP)   ## a two-session story over a codebase, with real output
+	@$(BIN)/python -m eunoe demo
+
+test: $(STAMP)   ## all tests
+	@$(BIN)/python -m pytest -q
+
+check: $(STAMP)   ## format, lint, types, import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fix: $(STAMP)   ## format, and repair what the linter can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+cover: $(STAMP)   ## tests with branch coverage
+	$(BIN)/coverage run -m pytest -q
+	$(BIN)/coverage report --skip-covered --sort=cover | tail -40
+
+bench: $(STAMP)   ## measure; LOCOMO=file adds LoCoMo
+	$(BIN)/python benchmarks/run.py $(if $(LOCOMO),--locomo $(LOCOMO))
+
+soak: $(STAMP)   ## 1,000 kills, 8 × 500 writers, deep property tests
+	$(BIN)/python benchmarks/soak.py
+
+docs: $(STAMP)   ## write the generated reference pages
+	$(BIN)/python docs/generate.py
+
+clean:   ## remove what the targets made
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Eunoe needs Python 3.11 or newer; found $$($(PYTHON) -V). Set PYTHON=python3.x"; exit 1; }
+	@echo "Setting up $(VENV) …"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $(STAMP)

@@ -1,0 +1,47 @@
+"""What holds for every test: no setting of this machine leaks in, and nothing leaves this machine."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_LOOPBACK = ("127.", "::1", "localhost", "::ffff:127.")
+
+
+@pytest.fixture(autouse=True)
+def clean_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Take every `EUNOE_*` out of the environment; `EUNOE_HOME` is an empty folder, so no test sees a real store."""
+    for name in [name for name in os.environ if name.startswith("EUNOE_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("EUNOE_HOME", str(tmp_path_factory.mktemp("home") / "eunoe"))
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse to connect anywhere but to this machine."""
+
+    def guarded(connect: Any) -> Any:
+        def checked(self: socket.socket, address: Any) -> Any:
+            if not _is_local(self.family, address):
+                raise AssertionError(f"a test tried to reach {address!r}; nothing may leave this machine")
+            return connect(self, address)
+
+        return checked
+
+    monkeypatch.setattr(socket.socket, "connect", guarded(socket.socket.connect))
+    monkeypatch.setattr(socket.socket, "connect_ex", guarded(socket.socket.connect_ex))
+
+
+@pytest.fixture
+def store_path(tmp_path: Path) -> Path:
+    """Return where a store may be made, in a folder that is not there yet."""
+    return tmp_path / "data" / "store.sqlite"
+
+
+def _is_local(family: int, address: Any) -> bool:
+    unix = getattr(socket, "AF_UNIX", None)
+    return family == unix or str(address[0]).startswith(_LOOPBACK)
