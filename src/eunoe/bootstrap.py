@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from eunoe.config.identity import Identity, Resolution, find_identity, resolve
 from eunoe.config.settings import Settings, load_settings, prepare_home
@@ -46,8 +45,7 @@ class SystemEntropy:
         return os.urandom(size)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class Opened(NamedTuple):
     """A running session: its context, the settings it came from, and how the project was found."""
 
     context: Context
@@ -106,6 +104,7 @@ def open_session(
         entropy=entropy,
         analyser=Analyser(english_stemmer()),
         lanes=lanes(),
+        known={},
         identity=identity,
     )
     return Opened(context=context, settings=settings, resolution=resolution)
@@ -158,7 +157,8 @@ def resolve_project(path: str | os.PathLike[str], store: str | os.PathLike[str] 
 def slug_of(store: Store, identity: Identity, *, clock: Clock, entropy: Entropy) -> str:
     """Return the slug of a folder's project in a store, registering it when it is new.
 
-    A folder that got a remote, or became a repository, keeps the project that it had before.
+    A folder that got a remote, or became a repository, keeps the project that it had before. A project that was only
+    named so far belongs to the first folder whose own name it is.
     """
     name = identity.identity
     with store.reading() as view:
@@ -175,6 +175,9 @@ def slug_of(store: Store, identity: Identity, *, clock: Clock, entropy: Entropy)
             if known is not None:
                 return projects.rebind(known, name).slug
         wanted = slug = slug_for(name)
+        named = projects.find(slug)
+        if named is not None and named.identity is None:
+            return projects.rebind(named, name).slug
         n = 1
         while projects.find(slug) is not None:
             n += 1

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from eunoe import Memory
+from eunoe.service.projects import list_projects
 from eunoe.stores.sql.migrate import _TABLE, load_migrations
 from eunoe.stores.sql.statements import FOLDER, load
 from eunoe.stores.sqlite.connection import SqliteConnection
@@ -125,6 +126,7 @@ def use_everything(memory: Memory) -> None:
     memory.why(1, "thing1")
     memory.links(1)
     memory.export()
+    list_projects(memory._context)
     memory.forget(**narrow, dry_run=True)
     engine: Any = memory._opened.context.store._engine  # type: ignore[attr-defined]
     with engine.writing() as connection:
@@ -167,8 +169,9 @@ def test_composed_statements_are_answered_by_indexes(connection: SqliteConnectio
     )
     exempt = {STATEMENTS[name] for name in SCANS}
     found = {sql: scanned(plan(connection, sql)) for sql in composed - exempt if "sqlite_master" not in sql}
-    # `migrations` has a row a migration, and the stores' start-up reads it whole; `wanted` is a list of parameters.
-    allowed = {"migrations", "store", "wanted"}
+    # `migrations` has a row a migration, and start-up reads it whole; `wanted` is a list of parameters; `k` has a row a
+    # project and is walked to list them all.
+    allowed = {"migrations", "store", "wanted", "k"}
     assert {sql: tables - allowed for sql, tables in found.items() if tables - allowed} == {}
 
 
@@ -176,7 +179,7 @@ def test_no_row_of_an_answer_costs_a_walk_through_the_project(connection: Sqlite
     """Only the first table of a statement may be read by its project alone; what follows is read once a row."""
     found = set()
     for sql in composed:
-        if "passages_vocab" in sql or "sqlite_master" in sql:
+        if any(word in sql for word in ("passages_vocab", "sqlite_master", "from projects r")):  # these count it all
             continue
         steps = [step for step in plan(connection, sql) if step.startswith(("SEARCH", "SCAN"))]
         found |= searched_by_project_alone(steps[1:])

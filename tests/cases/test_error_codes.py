@@ -20,7 +20,7 @@ Open = Callable[..., Memory]
 
 @pytest.fixture
 def stocked(m: Memory) -> Memory:
-    """1 plain · 2 keyed · 3 archived · 4 forgotten · 5 superseded by 6 · 7 archived, its key taken by 8."""
+    """1 plain · 2 keyed · 3 archived · 4 forgotten · 5 superseded by 6 · 7 archived, its key taken by 8 · 9 kim's alone."""
     m.remember("Stripe webhooks need the raw body", tags=["stripe"])
     m.remember("deploy is v1", key=KEY)
     m.remember("The old gate is green")
@@ -32,6 +32,7 @@ def stocked(m: Memory) -> Memory:
     m.remember("region is eu", key="region")
     m.archive(7)
     m.remember("region is us", key="region")
+    m.remember("Kim likes tea", scope="user:kim")
     return m
 
 
@@ -75,6 +76,8 @@ TABLE: list[tuple[str, type[EunoeError], Call]] = [
     ("near_duplicate", Conflict, lambda m: m.remember("The raw body: Stripe webhooks need")),
     ("superseded", Conflict, lambda m: m.remember("The build runs on Sundays", supersedes=5)),
     ("not_active", Conflict, lambda m: m.remember("The gate is blue", supersedes=3)),
+    ("other_scope", Refused, lambda m: m.remember("Kim likes coffee", supersedes=9)),
+    ("secret_in_key", Invalid, lambda m: m.remember("x y", key="glpat-" + "fake" * 5 + "1")),
     ("scope", Refused, lambda m: m.remember("x y", scope="user:bob")),
     ("vault", Refused, lambda m: m.remember("x y", kind="secret")),
     ("rejected", Refused, lambda m: m.remember("The moon is made of cheese", trust="inferred")),

@@ -237,8 +237,9 @@ def test_half_a_surrogate_is_replaced_in_each_field_with_a_warning(name: str) ->
 
 
 def test_a_key_that_is_a_secret_is_refused_since_it_cannot_be_masked() -> None:
-    with pytest.raises(EunoeError):
+    with pytest.raises(Invalid) as caught:
         made(key="glpat-" + "fake" * 5 + "1")
+    assert caught.value.code == "secret_in_key"
 
 
 def test_what_the_caller_gave_beyond_the_body_is_known() -> None:

@@ -20,7 +20,7 @@ from eunoe.domain.fingerprint import key_fingerprint, text_fingerprint, value_fi
 from eunoe.domain.hard_tokens import hard_tokens
 from eunoe.domain.instants import iso
 from eunoe.domain.memory import Outcome
-from eunoe.errors import Conflict, Invalid
+from eunoe.errors import Conflict, Invalid, Refused
 from eunoe.ports.memories import Beliefs, Stand
 
 TWIN_LEAST_TERMS = 3  # fewer words than this say too little to be called nearly the same
@@ -53,12 +53,12 @@ def admit(draft: Draft, by: Circumstances) -> Decision:
 
     Raises:
         Invalid: `supersedes_with_key`. Conflict: `near_duplicate`, `superseded`, `not_active`.
-        Refused: `rejected`.
+        Refused: `rejected`, `other_scope`.
     """
-    superseded = [_to_supersede(ident, by.beliefs) for ident in draft.supersedes]
+    superseded = [_to_supersede(ident, draft.scope, by.beliefs) for ident in draft.supersedes]
     carried = next((stand.key for stand in superseded if stand.key), None)
     if draft.key is None and carried is not None:
-        draft.key = carried
+        draft = draft._replace(key=carried)
     if draft.key is not None:
         return _keyed(draft, by, superseded)
     return _unkeyed(draft, by, superseded)
@@ -120,7 +120,7 @@ def _unkeyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decisi
     for stand in by.beliefs.same_text(draft.scope, fp):
         if _is_believed(stand, by.now):
             if stand.id in draft.supersedes:
-                raise Invalid("supersedes_itself", f"#{stand.number} says the same; confirm it instead")
+                raise Invalid("supersedes_itself", f"#{stand.number} says the same already")
             return Confirm(memory=stand, notes=(*draft.warnings, *_unapplied(draft)))
         if stand.status == "archived":
             notes.append(f"#{stand.number} says the same and is archived; restore it to have its history.")
@@ -163,15 +163,17 @@ def _near_duplicate(twins: tuple[Stand, ...]) -> Conflict:
     names = ", ".join(f"#{stand.number}" for stand in twins)
     return Conflict(
         "near_duplicate",
-        f"{names} has the same words: update or confirm it, or pass force=True to record this as well",
+        f"{names} has the same words: update it, or pass force to record this as well",
         details={"twins": [stand.number for stand in twins], "ids": [stand.id for stand in twins]},
     )
 
 
-def _to_supersede(ident: str, beliefs: Beliefs) -> Stand:
+def _to_supersede(ident: str, scope: str, beliefs: Beliefs) -> Stand:
     stand = beliefs.stand(ident)
     if stand is None:
         raise Conflict("not_active", f"the memory {ident} is gone")
+    if stand.scope != scope:
+        raise Refused("other_scope", f"#{stand.number} is in the scope {stand.scope!r}; a successor stays in its scope")
     if stand.superseded_by:
         raise Conflict("superseded", f"#{stand.number} has a successor already; supersede that one")
     if stand.status != "active":

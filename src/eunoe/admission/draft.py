@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from eunoe.domain import limits
 from eunoe.domain.caller import PROJECT_SCOPE, Caller
 from eunoe.domain.instants import DAY_US, duration_us, optional_us
 from eunoe.domain.kinds import kind_named
 from eunoe.domain.memory import TRUSTS, Trust
-from eunoe.domain.redact import redact
+from eunoe.domain.redact import find_secrets, redact
 from eunoe.domain.text import one_line, storable
 from eunoe.errors import Invalid, Refused, shown
 
@@ -20,8 +19,7 @@ STM_DEFAULT_US = DAY_US
 _KEY_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._/:-")
 
 
-@dataclass(slots=True, kw_only=True)
-class Draft:
+class Draft(NamedTuple):
     """What somebody states, ready to be judged. Times in microseconds; importance in thousandths.
 
     Attributes:
@@ -110,9 +108,11 @@ class Cleaner:
 
 
 def check_key(key: str) -> str:
-    """Return a key. Raises `Invalid` (`bad_key`) unless it is 1 to 80 of `a-z 0-9 . _ / : -`."""
+    """Return a key. Raises `Invalid`: `bad_key` unless it is 1 to 80 of `a-z 0-9 . _ / : -`; `secret_in_key`."""
     if not isinstance(key, str) or not 0 < len(key) <= limits.KEY or not _KEY_CHARACTERS.issuperset(key):
         raise Invalid("bad_key", f"key={shown(key)}: use 1 to {limits.KEY} characters out of a-z 0-9 . _ / : -")
+    if find_secrets(key):
+        raise Invalid("secret_in_key", "the key looks like a secret; a key is a name and is stored as it is")
     return key
 
 
@@ -153,7 +153,7 @@ def check_period(valid_from: int | None, valid_to: int | None) -> None:
 
 
 def _check_kind(kind: str | None, body: str) -> str:
-    row = kind_named(kind or ("note" if len(body) > limits.BODY else "fact"))
+    row = kind_named(("note" if len(body) > limits.BODY else "fact") if kind is None else kind)
     if row.type == "vault":
         raise Refused("vault", "kind='secret' needs encryption, which this version does not have; nothing was stored")
     if len(body) > limits.BODY and not row.long:
@@ -182,7 +182,7 @@ def _check_tier(tier: object, ttl: object) -> int | None:
         if ttl is not None:
             raise Invalid("ttl_without_stm", f"ttl={shown(ttl)} is for tier='stm'; long-term memories do not expire")
         return None
-    return STM_DEFAULT_US if ttl is None else duration_us(ttl, setting="ttl")  # type: ignore[arg-type]
+    return STM_DEFAULT_US if ttl is None else duration_us(ttl, setting="ttl")
 
 
 def _check_trust(trust: object, caller: Caller) -> Trust:
@@ -196,7 +196,7 @@ def _check_trust(trust: object, caller: Caller) -> Trust:
     return trust
 
 
-def draft(caller: Caller, body: object, **given: Any) -> Draft:
+def draft(caller: Caller, body: object, /, **given: Any) -> Draft:
     """Return a clean draft of a statement.
 
     Args:
@@ -209,7 +209,8 @@ def draft(caller: Caller, body: object, **given: Any) -> Draft:
     """
     unknown = given.keys() - _FIELDS
     if unknown:
-        raise Invalid("unknown_field", f"unknown field {shown(sorted(unknown)[0])}; known: {' '.join(sorted(_FIELDS))}")
+        known = ("body", *sorted(_FIELDS), "links", "supersedes")
+        raise Invalid("unknown_field", f"unknown field {shown(min(unknown))}; known: {' '.join(known)}")
     take: Callable[[str], Any] = given.get
     clean = Cleaner()
     text = clean.text(body, "body", limit=limits.LONG_BODY)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from eunoe.domain.project import check_user
 from eunoe.errors import Invalid, Unavailable, shown
@@ -22,8 +22,7 @@ STORE_FILE = "eunoe.sqlite"
 STORE_SCHEMES = ("postgresql", "postgres", "https", "http")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(NamedTuple):
     """Where and as whom this process works.
 
     Attributes:
@@ -37,11 +36,15 @@ class Settings:
     """
 
     home: str
-    store: str = field(repr=False)
+    store: str
     project: str | None
     user: str | None
     model: str | None
     origins: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        """Show everything but the store."""
+        return f"Settings(home={self.home!r}, project={self.project!r}, user={self.user!r}, model={self.model!r})"
 
     def origin(self, name: str) -> str:
         """Return where a value came from: `argument`, the name of its variable, or `default`.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Entry = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
 ANALYSER_VERSION = 1
-"""Raised by every change of the terms that any text gives: an index made by another version is rebuilt."""
+"""Raised by every change of the terms that any text gives; such a change comes with a migration that reindexes."""
 
 MAX_TERM_CHARACTERS = 64
 

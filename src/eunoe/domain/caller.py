@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 from eunoe.domain.canonical import canonical
 
@@ -12,8 +13,7 @@ Author = Literal["person", "agent", "application", "import"]
 PROJECT_SCOPE = "project"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
+class Caller(NamedTuple):
     """The user, and what speaks for them.
 
     Attributes:
@@ -25,7 +25,7 @@ class Caller:
     user: str | None = None
     author: Author = "application"
     surface: str = "library"
-    details: dict[str, str] = field(default_factory=dict)
+    details: Mapping[str, str] = MappingProxyType({})
 
     @property
     def scopes(self) -> tuple[str, ...]:

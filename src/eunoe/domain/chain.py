@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -59,7 +58,6 @@ def _bad_head(text: str) -> Invalid:
     return Invalid("bad_head", f"{shown(text)} is no head; give a line that `eunoe head` printed")
 
 
-@dataclass(slots=True)
 class ChainChecker:
     """Checks a project's events in the order of `seq`, in memory that grows with the number of streams only.
 
@@ -69,15 +67,17 @@ class ChainChecker:
         anchors: Heads kept outside, by stream; each must be found in its chain.
     """
 
-    project: str
-    erased: frozenset[str] = frozenset()
-    anchors: Mapping[str, Anchor] = field(default_factory=dict)
-    ends: dict[bytes, tuple[int, bytes]] = field(default_factory=dict)
-    events: int = 0
-    payloads: int = 0
-    sealed: int = 0
-    last_seq: int = 0
-    last_id: bytes = NIL.encode()
+    __slots__ = ("anchors", "ends", "erased", "events", "last_id", "last_seq", "payloads", "project", "sealed")
+
+    def __init__(
+        self, project: str, *, erased: frozenset[str] = frozenset(), anchors: Mapping[str, Anchor] | None = None
+    ) -> None:
+        self.project = project
+        self.erased = erased
+        self.anchors = dict(anchors or {})
+        self.ends: dict[bytes, tuple[int, bytes]] = {}
+        self.events = self.payloads = self.sealed = self.last_seq = 0
+        self.last_id = NIL.encode()
 
     def run(
         self, rows: Iterable[tuple[Any, ...]], *, progress: Callable[[int], None] | None = None, every: int = 20_000

@@ -15,6 +15,9 @@ _UNITS_US = {"s": SECOND_US, "m": 60 * SECOND_US, "h": 3600 * SECOND_US, "d": DA
 When = datetime | date | str | int
 
 
+EARLIEST_US, LATEST_US = -(2**53 - 1), 2**53 - 1  # the years 1684 to 2255: integers that every JSON reader keeps
+
+
 def to_us(value: When, *, setting: str) -> int:
     """Return microseconds since 1970 UTC.
 
@@ -24,8 +27,15 @@ def to_us(value: When, *, setting: str) -> int:
         setting: The name to blame in the error.
 
     Raises:
-        Invalid: `bad_time`.
+        Invalid: `bad_time`, also outside the years 1684 to 2255.
     """
+    us = _to_us(value, setting)
+    if not EARLIEST_US <= us <= LATEST_US:
+        raise Invalid("bad_time", f"{setting}={shown(value)} lies outside the years 1684 to 2255")
+    return us
+
+
+def _to_us(value: object, setting: str) -> int:
     if isinstance(value, bool):
         raise _bad(value, setting)
     if isinstance(value, int):
@@ -58,7 +68,7 @@ def iso(us: int) -> str:
     return from_us(us).isoformat().replace("+00:00", "Z")
 
 
-def duration_us(value: timedelta | str | int | float, *, setting: str) -> int:
+def duration_us(value: object, *, setting: str) -> int:
     """Return a positive duration in microseconds.
 
     Args:
@@ -74,8 +84,10 @@ def duration_us(value: timedelta | str | int | float, *, setting: str) -> int:
         unit = _UNITS_US.get(value.strip()[-1:].lower())
         number = value.strip()[:-1]
         us = int(number) * unit if unit and number.isascii() and number.isdigit() else 0
+    elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LATEST_US:
+        us = int(value * SECOND_US)
     else:
-        us = 0 if isinstance(value, bool) else int(value * SECOND_US)
+        us = 0
     if us <= 0 or us > 36_500 * DAY_US:
         raise Invalid("bad_duration", f"{setting}={shown(value)} is no duration; give one such as 30m, 24h or 7d")
     return us

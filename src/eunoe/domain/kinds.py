@@ -63,7 +63,7 @@ KINDS = {row.name: row for row in _ROWS}
 
 def kind_named(name: str) -> Kind:
     """Return the row of a kind. Raises `Invalid` (`bad_kind`) that lists the kinds there are."""
-    row = KINDS.get(name)
+    row = KINDS.get(name) if isinstance(name, str) else None
     if row is None:
         raise Invalid("bad_kind", f"kind={shown(name)} is unknown; the kinds are {' '.join(KINDS)}")
     return row

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from eunoe.domain.text import clipped, one_line
 
@@ -27,8 +28,7 @@ def display_title(title: str | None, body: str) -> str:
     return clipped(one_line(first), TITLE_SHOWN)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class Memory(NamedTuple):
     """One belief in one version, as of the moment it was read.
 
     Attributes:
@@ -84,8 +84,7 @@ class Memory:
         return f"#{self.number}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Linked:
+class Linked(NamedTuple):
     """One neighbour of a memory: its id, number, title, and the note on the link."""
 
     id: str
@@ -94,8 +93,7 @@ class Linked:
     note: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Twin:
+class Twin(NamedTuple):
     """A memory that says nearly the same. It suggests; it never merges."""
 
     id: str
@@ -104,8 +102,7 @@ class Twin:
     status: Status
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replaced:
+class Replaced(NamedTuple):
     """A memory that a write put into history, and how many of its links moved to the successor."""
 
     id: str
@@ -114,13 +111,13 @@ class Replaced:
     links_moved: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
+class Receipt(NamedTuple):
     """What a write did. It is given only after the write is durable and findable.
 
     Attributes:
         outcome: `recorded` new · `confirmed` known, counted once more · `replaced` a new value of a key · `scheduled`
-            true from a later day on · `duplicate` recorded beside a near-duplicate · `pending` waits for a person.
+            true from a later day on · `duplicate` taken before, under the same idempotency key · `pending` waits for
+            a person.
         masked: Fields in which a secret was masked before anything was stored.
         notes: Sentences for the reader: what was replaced, ignored or flagged.
     """
@@ -142,8 +139,7 @@ class Receipt:
         return "\n".join((f"{done.capitalize()} #{self.number}.", *self.notes))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(NamedTuple):
     """A receipt of something done to one memory or several, other than remembering.
 
     Attributes:
@@ -157,7 +153,7 @@ class Change:
     ids: tuple[str, ...]
     dry_run: bool = False
     notes: tuple[str, ...] = ()
-    details: dict[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def text(self) -> str:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Protocol
 else:
     Protocol = object  # Protocols are for the type checker; making them costs every command several milliseconds
@@ -51,8 +52,8 @@ class Projects(Protocol):
     def find_uuid(self, uuid: str) -> Project | None:
         """Return the project with that uuid."""
 
-    def counts(self, p: int | None = None) -> list[ProjectCount]:
-        """Return all projects, or one, with their sizes, by slug."""
+    def counts(self, scopes: Sequence[str]) -> list[ProjectCount]:
+        """Return all projects by slug, with how much they hold in the given scopes; events are counted in all."""
 
     def register(self, *, uuid: str, slug: str, identity: str | None, secret: bytes, now: int) -> Project:
         """Add a project. Raises `Conflict` (`slug_taken`) when the name or identity is another's."""

@@ -84,12 +84,13 @@ def restored(event: Decided, before: Mapping[str, Snapshot], number: int, analys
     meta = event.meta
     old = before[meta["memory"]]
     version = {**old.version, "valid_from": meta["valid_from"], "valid_to": meta.get("valid_to")}
-    changes = reopened(event, old, version, True, analyse)
+    status = meta["status"]
+    changes = reopened(event, old, version, status == "active", analyse)
     changes.append(
-        ("memory_restored", {"p": event.p, "id": meta["memory"], "status": "active", "confirmed_at": event.recorded_at})
+        ("memory_restored", {"p": event.p, "id": meta["memory"], "status": status, "confirmed_at": event.recorded_at})
     )
     changes.append(("rejections_lift_memory", {"p": event.p, "memory": meta["memory"], "lifted_seq": event.seq}))
-    if old.memory["key_fp"]:
+    if old.memory["key_fp"] and status == "active":
         changes.append(open_key(event, meta["memory"], old.memory["scope"], old.memory, version))
     return changes
 

@@ -67,7 +67,7 @@ class Session:
         is_new = kind == "memory.recorded"
         if is_new:
             meta = {**meta, "memory": memory or ident}
-        event = self._seal(ident, kind, meta, payload, entropy[ID_BYTES:], instant, occurred_at, dedupe_key)
+        event = self._seal(ident, kind, meta, payload or None, entropy[ID_BYTES:], instant, occurred_at, dedupe_key)
         number = self.position.number + is_new
         ledger = self.tx.ledger(self.p)
         ledger.append(event, number=number)

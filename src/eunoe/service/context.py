@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from eunoe.domain.analyse import Analyser
 from eunoe.domain.caller import PROJECT_SCOPE, Caller
@@ -16,12 +16,11 @@ from eunoe.ports.store import Store, View
 from eunoe.retrieval.recipes import WORDS, Recipe
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(NamedTuple):
     """One session's view of Eunoe.
 
     Attributes:
-        slug: The project's name, resolved; the project itself is made with its first write.
+        slug: The project's name, resolved; its first event comes with its first write.
         identity: What the folder is known by, when the project was found by it.
         known: Projects that have events: from then on what is known of them never changes, so it is read once.
     """
@@ -33,9 +32,9 @@ class Context:
     entropy: Entropy
     analyser: Analyser
     lanes: Mapping[str, Lane]
+    known: dict[str, Project]
     identity: str | None = None
-    recipe: Recipe = field(default=WORDS)
-    known: dict[str, Project] = field(default_factory=dict)
+    recipe: Recipe = WORDS
 
     def project(self, view: View) -> Project | None:
         """Return the project, or None as long as nothing was written to it."""
@@ -64,7 +63,7 @@ class Context:
         """
         if scope is None:
             return self.caller.scopes
-        if scope != PROJECT_SCOPE and not scope.startswith("user:"):
+        if not isinstance(scope, str) or (scope != PROJECT_SCOPE and not scope.startswith("user:")):
             raise Invalid("bad_scope", f"scope={shown(scope)} is neither `project` nor `user:<id>`")
         if scope not in self.caller.scopes:
             raise Refused("scope", f"scope={shown(scope)} belongs to another user")
@@ -74,7 +73,7 @@ class Context:
         """Return the same session in the user's own project, which is called `me`."""
         if self.caller.user is None:
             raise Invalid("no_user", "`me` needs a user: set EUNOE_USER, or open with user=…")
-        return replace(self, slug=own_project(self.caller.user), identity=None)
+        return self._replace(slug=own_project(self.caller.user), identity=None)
 
     def named(self, project: str | None) -> Context:
         """Return the session in the project that an address names.
@@ -85,4 +84,4 @@ class Context:
         if project is None:
             return self
         slug = check_project_name(project, self.caller.user)
-        return self if slug == self.slug else replace(self, slug=slug, identity=None)
+        return self if slug == self.slug else self._replace(slug=slug, identity=None)

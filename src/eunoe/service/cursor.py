@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import compress, decompress, error
 
 from eunoe.domain.canonical import canonical_bytes, parse
@@ -19,29 +18,28 @@ from eunoe.errors import Invalid
 _MOST_BYTES = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cursor:
+class Cursor(NamedTuple):
     """What a cursor says.
 
     Attributes:
         now: The moment of the first page, microseconds.
         seen: Ids that were returned, when searching.
         place: The place of the last memory in the order, when browsing.
-        count: How many were returned so far, when browsing.
+        returned: How many were returned so far, when browsing.
     """
 
     now: int
     seen: tuple[str, ...] = ()
-    place: dict[str, Any] | None = field(default=None)
-    count: int = 0
+    place: dict[str, Any] | None = None
+    returned: int = 0
 
 
 def new_cursor(
-    question: str, now: int, *, seen: Sequence[str] = (), place: dict[str, Any] | None = None, count: int = 0
+    question: str, now: int, *, seen: Sequence[str] = (), place: dict[str, Any] | None = None, returned: int = 0
 ) -> str:
     """Return the cursor for the page after this one."""
     # Ids of one project share most of their digits, so they compress to a third.
-    content = {"q": _mark(question), "now": now, "seen": list(seen), "place": place, "count": count}
+    content = {"q": _mark(question), "now": now, "seen": list(seen), "place": place, "returned": returned}
     return urlsafe_b64encode(compress(canonical_bytes(content))).decode().rstrip("=")
 
 
@@ -53,7 +51,7 @@ def read_cursor(text: str, *, question: str) -> Cursor:
             raise ValueError("too long")
         content = parse(decompress(raw, bufsize=_MOST_BYTES))
         mark, now, seen = content["q"], int(content["now"]), tuple(map(str, content["seen"]))
-        cursor = Cursor(now=now, seen=seen, place=content["place"], count=int(content["count"]))
+        cursor = Cursor(now=now, seen=seen, place=content["place"], returned=int(content["returned"]))
     except (ValueError, error, KeyError, TypeError, AttributeError, Invalid) as exc:
         raise Invalid(
             "bad_cursor", "after is no cursor of this Eunoe; leave it out to start from the beginning"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from eunoe.domain import limits
 from eunoe.domain.instants import optional_us
 from eunoe.domain.kinds import kind_named
 from eunoe.domain.text import one_line, storable
@@ -46,8 +47,26 @@ def to_filter(context: Context, *, now: int, **given: Any) -> Filter:
         paths=[path.rstrip("/") or path for path in _listed(given, "paths")],
         since=since,
         until=until,
-        session=given.get("session"),
+        session=_text(given, "session"),
     )
+
+
+def check_query(query: object) -> str:
+    """Return a query's text. Raises `Invalid`: `bad_type`, `blank_query`, `too_long`, `nul_character`."""
+    if not isinstance(query, str):
+        raise Invalid("bad_type", f"query={shown(query)} must be text, or None to browse")
+    if not query.strip():
+        raise Invalid("blank_query", "the query is blank; give words to look for, or None to browse")
+    if len(query) > limits.QUERY:
+        raise Invalid("too_long", f"the query has {len(query):,} characters; the limit is {limits.QUERY:,}")
+    return storable(query, setting="query")[0]
+
+
+def _text(given: dict[str, Any], name: str) -> str | None:
+    value = given.get(name)
+    if value is not None and not isinstance(value, str):
+        raise Invalid("bad_type", f"{name}={shown(value)} must be text")
+    return value
 
 
 def _listed(given: dict[str, Any], name: str) -> tuple[str, ...]:

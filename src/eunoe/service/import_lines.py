@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from eunoe.admission.draft import draft
 from eunoe.domain.canonical import parse
@@ -19,8 +18,7 @@ Progress = Callable[[int], None]
 BATCH = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BadLine:
+class BadLine(NamedTuple):
     """A line that was not taken: its number from 1, its bytes as they were, and why."""
 
     number: int
@@ -29,8 +27,7 @@ class BadLine:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinesImported:
+class LinesImported(NamedTuple):
     """What an import of lines did.
 
     Attributes:
@@ -60,7 +57,7 @@ def import_lines(
     Raises:
         Invalid: with `strict`: the first bad line's error; `details["line"]` is its number.
     """
-    context = replace(context, caller=replace(context.caller, author="import"))
+    context = context._replace(caller=context.caller._replace(author="import"))
     numbered = ((at, line) for at, line in enumerate(lines, 1) if line.strip())
     receipts: list[Receipt] = []
     bad: list[BadLine] = []

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from eunoe.domain.document import Document
 from eunoe.errors import Conflict, shown
@@ -19,8 +19,7 @@ from eunoe.service.replay import Replay
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class Imported(NamedTuple):
     """What an import did.
 
     Attributes:
@@ -33,7 +32,7 @@ class Imported:
     adopted: bool
     memories: int
     events: int
-    numbers: dict[int, int] = field(default_factory=dict)
+    numbers: Mapping[int, int] = MappingProxyType({})
     set_aside: tuple[str, ...] = ()
 
 

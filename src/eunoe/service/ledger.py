@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from eunoe.domain.address import Target, parse_address
 from eunoe.domain.chain import Anchor, ChainChecker, Fault, parse_anchor
@@ -14,12 +14,12 @@ from eunoe.ports.ledger import Ledger
 from eunoe.projections.project import check_known
 from eunoe.service.context import Context
 from eunoe.service.find import find_id
+from eunoe.service.visibility import Visibility
 
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verified:
+class Verified(NamedTuple):
     """The result of checking a project's ledger.
 
     Attributes:
@@ -39,8 +39,7 @@ class Verified:
     heads: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogEntry:
+class LogEntry(NamedTuple):
     """One event as `eunoe log` shows it; texts of memories are not part of it."""
 
     seq: int
@@ -92,7 +91,7 @@ def head(context: Context) -> tuple[str, ...]:
 
 
 def log(context: Context, *, limit: int = 20, target: Target | None = None) -> list[LogEntry]:
-    """Return the newest events of the project, or all events of one memory, oldest last.
+    """Return the newest events that the caller may see, or those of one memory, newest first.
 
     Raises:
         Invalid: `bad_limit`. NotFound: `no_memory`.
@@ -107,10 +106,13 @@ def log(context: Context, *, limit: int = 20, target: Target | None = None) -> l
         if target is not None:
             ident = find_id(context, view, project, parse_address(target), at=context.moment(view, project))
         entries: list[LogEntry] = []
+        visibility = Visibility(view, project.p, context.scopes())
         for event in view.ledger(project.p).events(memory=ident, newest_first=True):
             if len(entries) >= limit:
                 break
-            entries.append(_entry(event))
+            meta = event.read_meta()
+            if visibility.shows(meta):
+                entries.append(_entry(event, meta))
         return entries
 
 
@@ -130,7 +132,7 @@ def _verified(slug: str, checker: ChainChecker | None, fault: Fault | None, head
     )
 
 
-def _entry(event: Event) -> LogEntry:
+def _entry(event: Event, meta: dict[str, object]) -> LogEntry:
     check_known(event.type, event.v)
     return LogEntry(
         seq=event.seq,
@@ -139,7 +141,7 @@ def _entry(event: Event) -> LogEntry:
         recorded_at=iso(event.recorded_at),
         occurred_at=iso(event.occurred_at),
         origin=event.read_origin(),
-        meta=event.read_meta(),
+        meta=meta,
         has_payload=event.payload is not None,
         hash=event.hash.hex(),
     )

@@ -90,7 +90,8 @@ def restore(context: Context, target: Target) -> Change:
                 raise Conflict(
                     "held_key", f"the key {memory.key!r} of {memory.address} is another's now; release it first"
                 )
-        meta = {"memory": memory.id, "valid_from": valid_from, "valid_to": stand.valid_to}
+        status = "pending" if memory.trust == "external" else "active"
+        meta = {"memory": memory.id, "status": status, "valid_from": valid_from, "valid_to": stand.valid_to}
         session.record("memory.restored", {name: value for name, value in meta.items() if value is not None}, now=now)
     return Change(action="restored", memories=(memory.number,), ids=(memory.id,))
 

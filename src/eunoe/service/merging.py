@@ -175,11 +175,10 @@ class Merge:
         given["pinned"] = bool(meta.get("pinned"))
         given["trust"] = max(meta["trust"], "imported", key=TRUSTS.index)
         statement = clean(self._caller, payload["body"], occurred_at=event.occurred_at, **given)
-        statement.links = tuple(self._here[ident] for ident in meta.get("links", ()) if self._here.get(ident))
-        if statement.key is None:
-            followed = (self._here.get(entry["memory"]) for entry in meta.get("supersedes", ()))
-            statement.supersedes = tuple(ident for ident in followed if ident in self._ours)
-        return statement
+        links = tuple(self._here[ident] for ident in meta.get("links", ()) if self._here.get(ident))
+        followed = (self._here.get(entry["memory"]) for entry in meta.get("supersedes", ()))
+        supersedes = tuple(ident for ident in followed if ident in self._ours) if statement.key is None else ()
+        return statement._replace(links=links, supersedes=supersedes)
 
     def _check_key(self, statement: Draft, ident: str) -> None:
         if statement.key is None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from eunoe.service.context import Context
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectRow:
+class ProjectRow(NamedTuple):
     """One project: what is believed in it, all that was ever recorded, and how it is found."""
 
     slug: str
@@ -34,6 +33,6 @@ def list_projects(context: Context) -> list[ProjectRow]:
                 events=each.events,
                 current=each.project.slug == context.slug,
             )
-            for each in view.projects.counts()
+            for each in view.projects.counts(context.scopes())
             if not each.project.slug.startswith(("~", "_")) or each.project.slug == own
         ]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from eunoe.domain.address import Address, Target, parse_address
 from eunoe.domain.event import Event
@@ -16,11 +15,12 @@ from eunoe.ports.store import View
 from eunoe.ports.text_index import Filter
 from eunoe.retrieval.pipeline import search
 from eunoe.service.context import Context
+from eunoe.service.filters import check_query
 from eunoe.service.find import find_id
+from eunoe.service.visibility import Visibility
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(NamedTuple):
     """One thing that happened to a memory: when, what, by whom, and the version it made, if it made one."""
 
     event: str
@@ -32,8 +32,7 @@ class Step:
     version: Memory | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Why:
+class Why(NamedTuple):
     """Why a memory is where it is.
 
     Attributes:
@@ -99,9 +98,9 @@ def history(context: Context, target: Target | None = None, *, key: str | None =
         now = context.moment(view, project)
         ident = find_id(context, view, project, address, at=now)
         if key is None:
-            return _steps(view, project, ident, now)
+            return _steps(context, view, project, ident, now)
         # An event that replaced a value speaks of both memories; the one whose version it made is told last, and stays.
-        found = [step for each in _line(view, project, ident) for step in _steps(view, project, each, now)]
+        found = [step for each in _line(view, project, ident) for step in _steps(context, view, project, each, now)]
         steps = {step.event: step for step in sorted(found, key=lambda step: step.version is not None)}
         return sorted(steps.values(), key=lambda step: step.event)
 
@@ -119,13 +118,13 @@ def why(context: Context, target: Target, query: str | None = None) -> Why:
         now = context.moment(view, project)
         ident = find_id(context, view, project, address, at=now)
         memory = _read(view, project, ident, address, now=now, known_at=None)
-        steps = tuple(_steps(view, project, ident, now))
+        steps = tuple(_steps(context, view, project, ident, now))
         if query is None:
             return Why(
                 memory=memory, found=False, rank=None, reasons=_standing(memory, now), explanation={}, history=steps
             )
         accept = Filter(scopes=context.scopes(), now=now)
-        terms = context.analyser.query(query)
+        terms = context.analyser.query(check_query(query))
         index = view.index(project.p)
         found = search(terms, index, accept, lanes=context.lanes, recipe=context.recipe, explain=True).hits
         for rank, hit in enumerate(found, 1):
@@ -159,19 +158,21 @@ def _line(view: View, project: Project, ident: str) -> list[str]:
     return list(dict.fromkeys(line))
 
 
-def _steps(view: View, project: Project, ident: str, now: int) -> list[Step]:
+def _steps(context: Context, view: View, project: Project, ident: str, now: int) -> list[Step]:
     versions = {memory.event: memory for memory in view.memories(project.p).versions(ident, now=now)}
-    return [_step(event, versions.get(event.id)) for event in view.ledger(project.p).events(memory=ident)]
+    visibility = Visibility(view, project.p, context.scopes())
+    events = ((event, event.read_meta()) for event in view.ledger(project.p).events(memory=ident))
+    return [_step(event, meta, versions.get(event.id)) for event, meta in events if visibility.shows(meta)]
 
 
-def _step(event: Event, version: Memory | None) -> Step:
+def _step(event: Event, meta: dict[str, Any], version: Memory | None) -> Step:
     return Step(
         event=event.id,
         type=event.type,
         recorded_at=from_us(event.recorded_at),
         occurred_at=from_us(event.occurred_at),
         origin=event.read_origin(),
-        meta=event.read_meta(),
+        meta=meta,
         version=version,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from eunoe.domain.event import Event
 from eunoe.ports.projects import Project
@@ -14,8 +14,7 @@ Progress = Callable[[int, int], None]
 CHUNK = 2000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rebuilt:
+class Rebuilt(NamedTuple):
     """The result of a rebuild.
 
     Attributes:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from eunoe.domain import limits
 from eunoe.domain.memory import Memory
-from eunoe.domain.text import storable
 from eunoe.errors import Invalid, shown
 from eunoe.ports.projects import Project
 from eunoe.ports.store import View
@@ -16,7 +15,7 @@ from eunoe.ports.text_index import Filter
 from eunoe.retrieval.pipeline import Ranked, search
 from eunoe.service.context import Context
 from eunoe.service.cursor import Cursor, new_cursor, read_cursor
-from eunoe.service.filters import to_filter
+from eunoe.service.filters import check_query, to_filter
 
 Places = Sequence[tuple[Context, Project]]
 
@@ -38,7 +37,7 @@ class Hit:
     memory: Memory
     evidence: float
     score: float
-    explanation: dict[str, Any] = field(default_factory=dict)
+    explanation: Mapping[str, Any]
 
     def __getattr__(self, name: str) -> Any:
         """Give the fields of the memory as the hit's own: `hit.number`, `hit.body`, …"""
@@ -52,7 +51,7 @@ class Recalled:
     """The answer to a recall.
 
     Attributes:
-        hits: Best first; ties by id.
+        hits: Best first; ties by id. Iterating over the answer gives them.
         total: How many there are in all; with a query, among the candidates that were scored.
         omitted: How many of them this page and the ones before it do not hold.
         next: The cursor of the next page, or None at the end.
@@ -68,6 +67,12 @@ class Recalled:
     degraded: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     calibrated: bool = False
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
 
 
 def recall(
@@ -100,7 +105,7 @@ def recall(
         Invalid: `blank_query`, `bad_limit`, `bad_floor`, `bad_order`, `bad_cursor`, `unknown_filter`, ….
         Unavailable: the engine failed; this never looks like "no memories".
     """
-    text = _check_query(query)
+    text = None if query is None else check_query(query)
     _check_numbers(limit, min_evidence, min_score, order)
     question = _question(context, text, order, include_me, filters)
     cursor = read_cursor(after, question=question) if after else None
@@ -121,18 +126,6 @@ def count(context: Context, **filters: Any) -> int:
         project = context.project(view)
         accept = to_filter(context, now=context.moment(view, project), **filters)
         return 0 if project is None else view.index(project.p).count(accept)
-
-
-def _check_query(query: object) -> str | None:
-    if query is None:
-        return None
-    if not isinstance(query, str):
-        raise Invalid("bad_type", f"query={shown(query)} must be text, or None to browse")
-    if not query.strip():
-        raise Invalid("blank_query", "the query is blank; give words to look for, or None to browse")
-    if len(query) > limits.QUERY:
-        raise Invalid("too_long", f"the query has {len(query):,} characters; the limit is {limits.QUERY:,}")
-    return storable(query, setting="query")[0]
 
 
 def _check_numbers(limit: object, min_evidence: object, min_score: object, order: object) -> None:
@@ -158,8 +151,7 @@ def _question(context: Context, *parts: Any) -> str:
     return repr((context.slug, context.caller.user, *parts))
 
 
-@dataclass(slots=True)
-class _Found:
+class _Found(NamedTuple):
     hits: list[Hit]
     total: int
     seen: int
@@ -180,8 +172,7 @@ class _Found:
         )
 
 
-@dataclass(slots=True)
-class _Page:
+class _Page(NamedTuple):
     """One page of an answer."""
 
     context: Context
@@ -240,11 +231,11 @@ class _Page:
         rows.sort(key=lambda row: tuple(row[2].values()), reverse=self.order != "oldest")
         rows = rows[: self.limit]
         hits = self._hydrate(view, [(ranked, project) for ranked, project, _ in rows])
-        seen = self.cursor.count if self.cursor else 0
+        seen = self.cursor.returned if self.cursor else 0
         instant = self.cursor.now if self.cursor else self.accept.now
         last = rows[-1][2] if rows else None
         return _Found(
-            hits, total, seen, lambda question: new_cursor(question, instant, place=last, count=seen + len(hits))
+            hits, total, seen, lambda question: new_cursor(question, instant, place=last, returned=seen + len(hits))
         )
 
     def _hydrate(self, view: View, pairs: Sequence[tuple[Ranked, Project]]) -> list[Hit]:

@@ -67,8 +67,10 @@ def state(
     """Take one clean statement through the gate, record what it decides, and return the receipt."""
     if statement.dedupe_key is not None and (known := _taken(session, statement.dedupe_key)):
         return known
-    statement.links = tuple(address_id(session, target) for target in links)
-    statement.supersedes = tuple(address_id(session, target) for target in supersedes)
+    statement = statement._replace(
+        links=tuple(address_id(session, target) for target in links),
+        supersedes=tuple(address_id(session, target) for target in supersedes),
+    )
     now = session.now
     by = Circumstances(
         beliefs=session.tx.beliefs(session.p),
@@ -172,10 +174,12 @@ def targets(value: Any) -> tuple[Target, ...]:
         return ()
     if isinstance(value, int | str):
         return (value,)
-    targets = tuple(value)
-    if len(targets) > limits.LINKS_PER_CALL:
-        raise Invalid("too_many", f"{len(targets)} memories are named; the limit is {limits.LINKS_PER_CALL}")
-    return targets
+    if not isinstance(value, Iterable):
+        raise Invalid("bad_address", f"{shown(value)} addresses no memory; give numbers or ids")
+    named = tuple(value)
+    if len(named) > limits.LINKS_PER_CALL:
+        raise Invalid("too_many", f"{len(named)} memories are named; the limit is {limits.LINKS_PER_CALL}")
+    return named
 
 
 def _drafts(
@@ -184,8 +188,8 @@ def _drafts(
     drafts = []
     for at, item in enumerate(items):
         try:
-            if not isinstance(item, Mapping):
-                raise Invalid("bad_type", f"item {at} is {shown(item)}; give a mapping with at least a body")
+            if not isinstance(item, Mapping) or not all(isinstance(name, str) for name in item):
+                raise Invalid("bad_type", f"item {at} is {shown(item)}; give a mapping of names with at least a body")
             fields = dict(item)
             links, supersedes = targets(fields.pop("links", ())), targets(fields.pop("supersedes", None))
             drafts.append((draft(context.caller, fields.pop("body", None), **fields), links, supersedes))

@@ -191,6 +191,6 @@ def _check_same_text(stands: list[Stand], memory: Memory, now: int) -> None:
         if alive and stand.id != memory.id:
             raise Conflict(
                 "duplicate_text",
-                f"#{stand.number} says exactly this already; confirm it, and archive {memory.address}",
+                f"#{stand.number} says exactly this already; archive {memory.address} instead",
                 details={"twins": [stand.number]},
             )

@@ -93,7 +93,7 @@ class SqlMemories:
             params = {"p": self._p, "id": ident} | ({} if known_at is None else {"known_at": known_at})
             rows = self._connection.run(sql, params)
             if rows:
-                found[ident] = hydrate(rows[-1], now)
+                found[ident] = hydrate(rows[-1], now, known_at)
         return found
 
     def versions(self, ident: str, *, now: int) -> list[Memory]:
@@ -153,12 +153,17 @@ def _stand(row: Row) -> Stand:
     )
 
 
-def hydrate(row: Row, now: int) -> Memory:
-    """Return the memory of a row of the statement `read`, its status as of `now`."""
+def hydrate(row: Row, now: int, known_at: int | None = None) -> Memory:
+    """Return the memory of a row of the statement `read`, as it stands at `now` by what was known at `known_at`."""
     ident, number, tier, scope, status, trust, origin, session, turn, expires_at, occurrences = row[:11]
     first_seen, last_seen, recorded_at, confirmed_at, disputed_at, superseded_by, version, kind = row[11:19]
     title, body, tags, paths, key, value, source, speaker, importance, pinned = row[19:29]
-    valid_from, valid_to, recorded_from, recorded_to, event, slug = row[29:]
+    valid_from, valid_to, valid_to_at, recorded_from, recorded_to, event, slug = row[29:]
+    if known_at is not None:
+        # The version was believed then; what was learned of it later is left out.
+        status = "pending" if trust == "external" else "active"
+        if valid_to_at is not None and valid_to_at > known_at:
+            valid_to = superseded_by = None
     if status == "active" and superseded_by and valid_to is not None and valid_to <= now:
         status = "superseded"
     return Memory(

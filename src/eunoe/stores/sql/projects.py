@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from eunoe.errors import Conflict, shown
 from eunoe.ports.projects import Project, ProjectCount
 from eunoe.stores.sql.connection import Connection, Row
+from eunoe.stores.sql.filters import names, values
 from eunoe.stores.sql.statements import load
 
 _SQL = load("projects")
@@ -28,9 +31,9 @@ class SqlProjects:
         """See `Projects.find_uuid`."""
         return self._one("by_uuid", uuid=uuid)
 
-    def counts(self, p: int | None = None) -> list[ProjectCount]:
+    def counts(self, scopes: Sequence[str]) -> list[ProjectCount]:
         """See `Projects.counts`."""
-        rows = self._connection.run(_SQL["counts"], {"p": p})
+        rows = self._connection.run(_SQL["counts"].format(scopes=names("scope", scopes)), values("scope", scopes))
         return [
             ProjectCount(project=_project(row[:5]), active=row[5], memories=row[6], events=row[7], links=row[8])
             for row in rows

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import apsw
@@ -104,13 +101,16 @@ class SqliteEngine:
     @contextmanager
     def scratch(self) -> Iterator[SqliteEngine]:
         """See `Engine.scratch`: a file of the same folder, because it may grow as large as the store."""
-        folder = None if self.path == ":memory:" else os.path.dirname(os.path.abspath(self.path))
-        with tempfile.TemporaryDirectory(prefix=".eunoe-rebuild-", dir=folder) as place:
-            engine = SqliteEngine(str(Path(place) / "scratch.sqlite"), now_us=lambda: 0, migrations=self._migrations)
-            try:
-                yield engine
-            finally:
-                engine.close()
+        place = ":memory:"
+        if self.path != ":memory:":
+            place = f"{os.path.abspath(self.path)}.rebuild-{os.urandom(6).hex()}"
+        engine = SqliteEngine(place, now_us=lambda: 0, migrations=self._migrations)
+        try:
+            yield engine
+        finally:
+            engine.close()
+            for name in (place, f"{place}-wal", f"{place}-shm"):
+                _remove(name)
 
     def unindex(self, connection: Any, p: int) -> None:
         """See `Engine.unindex`."""
@@ -152,7 +152,7 @@ class SqliteEngine:
             "bytes": size,
             "schema": len(self._migrations),
             "durability": self._durability,
-            "mode": "" if self.path == ":memory:" else stat.filemode(os.stat(self.path).st_mode),
+            "mode": "" if self.path == ":memory:" else f"{os.stat(self.path).st_mode & 0o7777:04o}",
         }
 
     def close(self) -> None:
@@ -237,17 +237,23 @@ def _use_wal(connection: SqliteConnection) -> None:
 
 def _prepare(path: str) -> None:
     """Make the file with 0600, in a folder that is made with 0700; leave what exists as it is."""
-    target = Path(path)
     try:
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        folder = os.path.dirname(path)
+        if folder:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
-        if target.is_dir():
+        if os.path.isdir(path):
             raise Unavailable("cannot_open", f"the store {shown(path)} is a folder; EUNOE_STORE names a file") from None
     except PermissionError as exc:
         raise Unavailable("read_only", f"the store {shown(path)} cannot be made: {exc}; set EUNOE_STORE") from exc
     except OSError as exc:
         raise Unavailable("cannot_open", f"the store {shown(path)} cannot be made: {exc}; set EUNOE_STORE") from exc
+
+
+def _remove(path: str) -> None:
+    if os.path.exists(path):
+        os.unlink(path)
 
 
 def _inspect(path: str, known: int) -> None:
@@ -258,7 +264,7 @@ def _inspect(path: str, known: int) -> None:
             size = file.seek(0, os.SEEK_END)
     except OSError as exc:
         raise Unavailable("cannot_open", f"the store {shown(path)} cannot be read: {exc}") from exc
-    if not size or (Path(f"{path}-wal").exists() and header[68:72] == bytes(4)):
+    if not size or (os.path.exists(f"{path}-wal") and header[68:72] == bytes(4)):
         return  # new, or another process is making it right now
     if not header.startswith(_MAGIC) or int.from_bytes(header[68:72], "big") != APPLICATION_ID:
         raise Unavailable(
@@ -275,13 +281,14 @@ def _back_up(path: str, schema: int) -> None:
     """Keep one copy of a store as it was before its migration."""
     if path == ":memory:":
         return
-    folder, name = Path(path).parent, Path(path).name
-    target = folder / f"{name}.before-{schema + 1}"
-    for old in folder.glob(f"{name}.before-*"):
-        old.unlink()
+    folder, name = os.path.split(os.path.abspath(path))
+    target = f"{path}.before-{schema + 1}"
+    for file in os.listdir(folder):
+        if file.startswith(f"{name}.before-"):
+            os.unlink(os.path.join(folder, file))
     os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     source = SqliteConnection(path)
-    copy = SqliteConnection(str(target))
+    copy = SqliteConnection(target)
     try:
         with copy.db.backup("main", source.db, "main") as job:
             job.step()

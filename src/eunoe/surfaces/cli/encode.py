@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 
 from eunoe.domain.instants import iso, to_us
@@ -35,9 +36,9 @@ def to_json(value: object) -> Any:
         return value.encode("utf-8", "replace").decode() if not value.isascii() else value
     if isinstance(value, datetime):
         return iso(to_us(value, setting="time"))
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {str(name): to_json(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
         return [to_json(item) for item in value]
     plain = {name: to_json(getattr(value, name)) for name in _fields(value)}
     # Told by its fields: to import the class would load recall for every command.
@@ -55,7 +56,7 @@ def _escaped(char: str) -> str:
 
 
 def _fields(value: object) -> tuple[str, ...]:
-    names = getattr(value, "__dataclass_fields__", None) or getattr(type(value), "__slots__", None)
+    names = getattr(value, "_fields", None) or getattr(type(value), "__slots__", None)
     if names is None:
         raise TypeError(f"{type(value).__name__} has no form in JSON")
     return tuple(names)

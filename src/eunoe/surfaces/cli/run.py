@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from eunoe.errors import Invalid
 from eunoe.surfaces.cli import terminal
 from eunoe.surfaces.cli.session import opened
@@ -94,7 +92,7 @@ def _verify(row: UseCase, context: Context, inputs: Inputs) -> Any:
     results = []
     for each in list_projects(context):
         with terminal.progress(f"verifying {each.slug}") as progress:
-            results.append(row.load()(replace(context, slug=each.slug, identity=None), progress=progress))
+            results.append(row.load()(context._replace(slug=each.slug, identity=None), progress=progress))
     return {"ok": all(result.ok for result in results), "projects": results}
 
 

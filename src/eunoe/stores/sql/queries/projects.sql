@@ -35,10 +35,12 @@ update projects set uuid = :uuid where p = :p
 
 -- name: counts
 select r.p, r.uuid, r.slug, r.identity, k.wrapped,
-  (select count(*) from memories m where m.p = r.p and m.status = 'active'),
-  (select count(*) from memories m where m.p = r.p),
+  (select count(*) from memories m where m.p = r.p and m.status = 'active' and m.scope in ({scopes})),
+  (select count(*) from memories m where m.p = r.p and m.scope in ({scopes})),
   coalesce((select c.seq from counters c where c.p = r.p), 0),
-  (select count(*) from links l where l.p = r.p)
+  (select count(*) from links l
+    join memories a on a.p = l.p and a.id = l.a and a.scope in ({scopes})
+    join memories b on b.p = l.p and b.id = l.b and b.scope in ({scopes})
+    where l.p = r.p)
 from projects r join data_keys k on k.p = r.p and k.key_id = 'secret'
-where :p is null or r.p = :p
 order by r.slug
