@@ -12,8 +12,7 @@ from eunoe.config.settings import Settings, load_settings, prepare_home
 from eunoe.config.trust import TrustedFolders
 from eunoe.domain.analyse import Analyser
 from eunoe.domain.caller import Author, Caller
-from eunoe.domain.fingerprint import SECRET_BYTES
-from eunoe.domain.ids import ID_BYTES, next_id
+from eunoe.domain.ids import ID_BYTES, SECRET_BYTES, next_id
 from eunoe.domain.project import check_project_name, check_user, numbered, own_project, slug_for
 from eunoe.errors import Invalid, shown
 from eunoe.models.stemmer import english_stemmer

@@ -20,7 +20,7 @@ Open = Callable[..., Memory]
 
 @pytest.fixture
 def stocked(m: Memory) -> Memory:
-    """1 plain · 2 keyed · 3 archived · 4 forgotten · 5 superseded by 6 · 7 archived, its key taken by 8 · 9 kim's alone."""
+    """1 plain · 2 keyed · 3 archived · 4 forgotten · 5 superseded by 6 · 7 archived, 8 has its key · 9 kim's alone."""
     m.remember("Stripe webhooks need the raw body", tags=["stripe"])
     m.remember("deploy is v1", key=KEY)
     m.remember("The old gate is green")

@@ -57,7 +57,7 @@ class FailingLane:
 
 
 def with_lanes(m: Memory, **lanes: object) -> Memory:
-    """Let a memory search by other lanes, equally weighed."""
+    """Return the same memory, searching by other lanes that weigh the same."""
     recipe = Recipe(
         "test",
         lanes=dict.fromkeys(lanes, 1.0),
@@ -68,14 +68,12 @@ def with_lanes(m: Memory, **lanes: object) -> Memory:
         after2=WORDS.after2,
         trust=WORDS.trust,
     )
-    object.__setattr__(m._context, "lanes", lanes)
-    object.__setattr__(m._context, "recipe", recipe)
-    return m
+    return Memory(m._opened._replace(context=m._context._replace(lanes=lanes, recipe=recipe)))
 
 
 def test_open_01_when_the_only_lane_fails_recall_fails_and_never_says_there_is_nothing(m: Memory) -> None:
     m.remember("The vendor portal resets at noon")
-    with_lanes(m, keyword=FailingLane())
+    m = with_lanes(m, keyword=FailingLane())
     with pytest.raises(Unavailable) as caught:
         m.recall("vendor portal")
     assert caught.value.code == "damaged"
@@ -84,7 +82,7 @@ def test_open_01_when_the_only_lane_fails_recall_fails_and_never_says_there_is_n
 def test_open_01_when_one_lane_of_two_fails_the_answer_says_so(m: Memory) -> None:
     m.remember("The vendor portal resets at noon")
     words = m._context.lanes["keyword"]
-    with_lanes(m, words=words, vector=FailingLane())
+    m = with_lanes(m, words=words, vector=FailingLane())
     answer = m.recall("vendor portal")
     assert [hit.number for hit in answer.hits] == [1]
     assert answer.degraded == ("vector: damaged",)

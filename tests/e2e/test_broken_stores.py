@@ -22,8 +22,8 @@ import apsw
 import pytest
 
 from eunoe import EunoeError, Invalid, Memory, Unavailable
-from eunoe.domain.event import chain_hash
 from eunoe.domain.ids import next_id
+from eunoe.domain.sealing import chain_hash
 from eunoe.stores.sql.migrate import Migration, load_migrations
 from eunoe.stores.sqlite.connection import SqliteConnection
 from eunoe.stores.sqlite.engine import SqliteEngine

@@ -141,10 +141,14 @@ def test_private_memories_decide_nothing_about_what_another_user_states(
     assert results[0] == results[1]
 
 
-def test_turns_of_private_messages_are_not_counted_for_another_user() -> None:
-    two = Two()
-    assert two.kim.get(two.kim.remember("Only for kim", scope="user:kim", session="morning").id).turn == 4
-    assert two.lee.get(two.lee.remember("For everyone", session="morning").id).turn == 4
+def test_private_messages_of_a_session_move_no_turn_of_another_user() -> None:
+    turns = []
+    for private in (0, 3):
+        two = Two()
+        for n in range(private):
+            two.kim.remember(f"Only for kim, number {n}", scope="user:kim", session="morning")
+        turns.append(two.lee.get(two.lee.remember("For everyone", session="morning").id).turn)
+    assert turns[0] == turns[1]
 
 
 def test_links_to_private_memories_are_not_counted_for_another_user() -> None:

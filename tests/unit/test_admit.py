@@ -102,8 +102,7 @@ def analyse(text: str) -> list[str]:
 
 def statement(body: str = BODY, *, supersedes: Sequence[Stand] = (), author: Author = "person", **fields: Any) -> Draft:
     taken = draft(Caller(user="kim", author=author), body, **fields)
-    taken.supersedes = tuple(stand.id for stand in supersedes)
-    return taken
+    return taken._replace(supersedes=tuple(stand.id for stand in supersedes))
 
 
 def judged(known: Known, said: Draft, *, author: Author = "person", single: bool = True) -> Decision:

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eunoe.domain.chain import Anchor, ChainChecker, Fault, parse_anchor
-from eunoe.domain.event import GENESIS, chain_hash, payload_digest
+from eunoe.domain.event import GENESIS
+from eunoe.domain.sealing import chain_hash, payload_digest
 from eunoe.errors import Invalid
 
 PROJECT = "01976da8-0000-7000-8000-0000000000aa"

@@ -20,8 +20,8 @@ QUESTION = "deploy in acme/api"
 @given(st.integers(0, 2**53 - 1), st.lists(st.text("0123456789abcdef-", max_size=36), max_size=20), st.integers(0, 999))
 def test_a_cursor_says_what_was_put_into_it(now: int, seen: list[str], count: int) -> None:
     place = {"recorded_from": now, "memory": "m"}
-    cursor = read_cursor(new_cursor(QUESTION, now, seen=seen, place=place, count=count), question=QUESTION)
-    assert (cursor.now, cursor.seen, cursor.place, cursor.count) == (now, tuple(seen), place, count)
+    cursor = read_cursor(new_cursor(QUESTION, now, seen=seen, place=place, returned=count), question=QUESTION)
+    assert (cursor.now, cursor.seen, cursor.place, cursor.returned) == (now, tuple(seen), place, count)
 
 
 def test_a_cursor_is_plain_text_without_the_words_of_the_question() -> None:
@@ -48,7 +48,7 @@ def test_any_other_text_is_refused(text: str) -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_a_damaged_cursor_is_refused_or_unchanged(data: st.DataObject) -> None:
-    text = new_cursor(QUESTION, 5, seen=["m1", "m2"], count=2)
+    text = new_cursor(QUESTION, 5, seen=["m1", "m2"], returned=2)
     at = data.draw(st.integers(0, len(text) - 1))
     damaged = text[:at] + data.draw(st.sampled_from("AZaz09-_")) + text[at + 1 :]
     try:
@@ -63,11 +63,11 @@ def test_a_damaged_cursor_is_refused_or_unchanged(data: st.DataObject) -> None:
         None,
         [],
         {},
-        {"q": None, "now": 1, "seen": [], "place": None, "count": 0},
-        {"now": "soon", "seen": [], "place": None, "count": 0},
-        {"now": 1, "seen": 5, "place": None, "count": 0},
-        {"now": 1, "seen": [], "place": 5, "count": 0},
-        {"now": 1, "seen": [], "place": {"pinned": [1]}, "count": 0},
+        {"q": None, "now": 1, "seen": [], "place": None, "returned": 0},
+        {"now": "soon", "seen": [], "place": None, "returned": 0},
+        {"now": 1, "seen": 5, "place": None, "returned": 0},
+        {"now": 1, "seen": [], "place": 5, "returned": 0},
+        {"now": 1, "seen": [], "place": {"pinned": [1]}, "returned": 0},
     ],
     ids=str,
 )
@@ -82,7 +82,7 @@ def test_a_forged_cursor_of_the_wrong_shape_is_refused(content: object) -> None:
 
 
 def test_a_cursor_that_would_unpack_to_more_than_a_megabyte_is_refused() -> None:
-    content = {"q": read_mark(), "now": 1, "seen": ["a" * 50_000_000], "place": None, "count": 0}
+    content = {"q": read_mark(), "now": 1, "seen": ["a" * 50_000_000], "place": None, "returned": 0}
     text = urlsafe_b64encode(zlib.compress(canonical_bytes(content))).decode()
     with pytest.raises(Invalid) as caught:
         read_cursor(text, question=QUESTION)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from eunoe.domain.canonical import canonical, canonical_bytes
 from eunoe.domain.document import FORMAT, Document, dump, event_from_json, event_to_json, stored_row
-from eunoe.domain.event import GENESIS, Event, chain_hash, payload_digest, seal_payload
+from eunoe.domain.event import GENESIS, Event
+from eunoe.domain.sealing import chain_hash, payload_digest, seal_payload
 from eunoe.errors import EunoeError, Invalid, Unavailable
 
 PROJECT = "01976da8-0000-7000-8000-0000000000aa"

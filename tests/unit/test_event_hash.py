@@ -10,7 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from eunoe.domain.event import GENESIS, SALT_BYTES, Event, chain_hash, payload_digest, seal_meta, seal_payload
+from eunoe.domain.event import GENESIS, Event
+from eunoe.domain.sealing import SALT_BYTES, chain_hash, payload_digest, seal_meta, seal_payload
 from eunoe.errors import Invalid
 
 KNOWN = "e3aaf1b8ea4f5ccc465dd9b695364d4e2d3e477e73f9c83177cadc51f35eb1f2"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import struct
 import unicodedata
 
 import pytest
@@ -61,6 +64,13 @@ def test_letter_case_and_spelling_of_the_same_words_do_not_matter(one: str, othe
 )
 def test_texts_that_say_something_else_have_other_fingerprints(one: str, other: str) -> None:
     assert fp(one) != fp(other)
+
+
+def test_a_fingerprint_is_the_same_in_every_process_and_version() -> None:
+    # Stored fingerprints depend on it; hard tokens are a set, so their order must not be that of a hash table.
+    parts = ["text", "project", "use api v2, never -v 2.10", "-V", "2.10", "API", "never", "v2"]
+    message = b"".join(struct.pack(">I", len(part)) + part.encode() for part in parts)
+    assert fp("Use API v2, never -V 2.10") == hmac.new(SECRET, message, hashlib.sha256).hexdigest()[:32]
 
 
 def test_scope_and_secret_keep_equal_texts_apart() -> None:

@@ -165,7 +165,7 @@ EVENTS: list[tuple[Decided, list[Snapshot]]] = [
     (event("memory.confirmed", {"memory": OLD, "counts_as_confirmation": True}), [standing()]),
     (event("memory.archived", {"memory": OLD, "by": "person"}), [standing()]),
     (event("memory.forgotten", {"memory": OLD, "by": "agent"}), [standing(fp="fp")]),
-    (event("memory.restored", {"memory": OLD, "valid_from": 10}), [standing(status="archived")]),
+    (event("memory.restored", {"memory": OLD, "valid_from": 10, "status": "active"}), [standing(status="archived")]),
     (event("link.made", {"a": OLD, "b": NEW}, {"note": "n"}), []),
     (event("link.cut", {"a": OLD, "b": NEW}), []),
 ]
@@ -331,12 +331,20 @@ def test_archiving_rejects_nothing_and_frees_the_key() -> None:
 
 def test_a_restored_memory_is_a_new_version_holds_its_key_and_lifts_its_rejection() -> None:
     before = standing(status="forgotten")
-    found = changes(event("memory.restored", {"memory": OLD, "valid_from": 10}), before)
+    found = changes(event("memory.restored", {"memory": OLD, "valid_from": 10, "status": "active"}), before)
     assert named(found, "version_insert")[0]["version"] == 3
     assert named(found, "memory_restored")[0]["status"] == "active"
     assert named(found, "rejections_lift_memory") == [{"p": 3, "memory": OLD, "lifted_seq": 9}]
     assert named(found, "key_insert")[0]["memory"] == OLD
     assert named(found, "passage_insert")[0]["live"] == 1
+
+
+def test_what_waited_when_it_was_put_away_waits_again_when_it_comes_back() -> None:
+    decided = event("memory.restored", {"memory": OLD, "valid_from": 10, "status": "pending"})
+    found = changes(decided, standing(status="archived"))
+    assert named(found, "memory_restored")[0]["status"] == "pending"
+    assert named(found, "passage_insert")[0]["live"] == 0
+    assert named(found, "key_insert") == []
 
 
 def test_a_link_is_one_row_whichever_way_it_was_named() -> None:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from eunoe.domain.event import GENESIS, chain_hash
+from eunoe.domain.event import GENESIS
 from eunoe.domain.ids import NIL
+from eunoe.domain.sealing import chain_hash
 from eunoe.errors import Invalid, shown
 
 _HEAD = "eunoe-head-1"

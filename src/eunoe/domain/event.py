@@ -1,4 +1,4 @@
-"""One entry of the ledger, and the hash that freezes it.
+"""One entry of the ledger.
 
 An event is an envelope, a `meta` (canonical JSON of structure only) and a `payload` (canonical bytes of the content of
 exactly one subject, with a random salt, so that equal contents have unequal hashes and an erased one cannot be
@@ -8,21 +8,11 @@ No JSON library takes part in hashing or verifying: stored bytes are hashed as t
 
 from __future__ import annotations
 
-from hashlib import sha256
-from struct import Struct
 from typing import Any, NamedTuple
 
-from eunoe.domain.canonical import canonical, canonical_bytes, parse
+from eunoe.domain.canonical import parse
 
-DOMAIN_TAG = b"eunoe.event.1"
 GENESIS = bytes(32)  # prev_hash of the first event of a stream
-SALT_BYTES = 16
-
-_LENGTH = tuple(size.to_bytes(4, "big") for size in range(8192))
-_DIGEST_LENGTH = _LENGTH[32]
-_NO_DEDUPE_KEY = _NO_PAYLOAD = _LENGTH[0]
-_integer = Struct(">Iq").pack
-_two_integers = Struct(">IqIq").pack
 
 
 class Event(NamedTuple):
@@ -78,81 +68,3 @@ class Event(NamedTuple):
         """Return `origin` as a dict of its own."""
         value: dict[str, Any] = parse(self.origin)
         return value
-
-
-def seal_payload(content: dict[str, Any], salt: bytes) -> bytes:
-    """Return the canonical payload bytes of one subject's content, with its salt."""
-    return canonical_bytes({**content, "salt": salt.hex()})
-
-
-def seal_meta(meta: dict[str, Any]) -> str:
-    """Return the canonical text of a meta."""
-    return canonical(meta)
-
-
-def payload_digest(payload: bytes) -> bytes:
-    """Return the SHA-256 that the envelope keeps of a plain payload."""
-    return sha256(payload).digest()
-
-
-def chain_hash(
-    ident: bytes,
-    stream: bytes,
-    n: int,
-    project: bytes,
-    kind: bytes,
-    v: int,
-    origin: bytes,
-    occurred_at: int,
-    recorded_at: int,
-    dedupe_key: bytes | None,
-    meta: bytes,
-    payload_hash: bytes | None,
-    prev_hash: bytes,
-) -> bytes:
-    """Return the hash of an event over the bytes of its hashed fields, in the order of the parameters.
-
-    Every field is preceded by its length in four bytes (big-endian), so that no two different events share an input;
-    integers are eight bytes, signed. An absent `dedupe_key` or `payload_hash` counts as empty: neither can be empty
-    when present. Positional, because `verify` calls it once an event.
-
-    Cost: about 2 µs.
-    """
-    size = _LENGTH
-    try:
-        return sha256(
-            b"".join(
-                (
-                    DOMAIN_TAG,
-                    size[len(ident)],
-                    ident,
-                    size[len(stream)],
-                    stream,
-                    _integer(8, n),
-                    size[len(project)],
-                    project,
-                    size[len(kind)],
-                    kind,
-                    _integer(8, v),
-                    size[len(origin)],
-                    origin,
-                    _two_integers(8, occurred_at, 8, recorded_at),
-                    _NO_DEDUPE_KEY if dedupe_key is None else size[len(dedupe_key)] + dedupe_key,
-                    size[len(meta)],
-                    meta,
-                    _NO_PAYLOAD if payload_hash is None else _DIGEST_LENGTH + payload_hash,
-                    _DIGEST_LENGTH,
-                    prev_hash,
-                )
-            )
-        ).digest()
-    except IndexError:
-        return _chain_hash_of_long_fields(
-            *(ident, stream, n, project, kind, v, origin, occurred_at, recorded_at, dedupe_key or b""),
-            *(meta, payload_hash or b"", prev_hash),
-        )
-
-
-def _chain_hash_of_long_fields(*fields: bytes | int) -> bytes:
-    parts = (_integer(8, each) if isinstance(each, int) else len(each).to_bytes(4, "big") + each for each in fields)
-    return sha256(DOMAIN_TAG + b"".join(parts)).digest()

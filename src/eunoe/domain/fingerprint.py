@@ -12,8 +12,6 @@ import re
 from eunoe.domain.hard_tokens import hard_tokens
 from eunoe.domain.text import normalised
 
-SECRET_BYTES = 32
-
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
 
 

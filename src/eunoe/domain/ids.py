@@ -9,6 +9,7 @@ from __future__ import annotations
 from eunoe.errors import Invalid, shown
 
 ID_BYTES = 10  # of randomness an id takes
+SECRET_BYTES = 32  # of a project's secret
 
 NIL = "00000000-0000-0000-0000-000000000000"
 

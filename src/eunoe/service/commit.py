@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from eunoe.domain.event import SALT_BYTES, Event, chain_hash, payload_digest, seal_meta, seal_payload
-from eunoe.domain.fingerprint import SECRET_BYTES
-from eunoe.domain.ids import ID_BYTES, next_id
+from eunoe.domain.event import Event
+from eunoe.domain.ids import ID_BYTES, SECRET_BYTES, next_id
+from eunoe.domain.sealing import SALT_BYTES, chain_hash, payload_digest, seal_meta, seal_payload
 from eunoe.ports.projects import Project
 from eunoe.ports.store import Writing
 from eunoe.projections.decided import Decided

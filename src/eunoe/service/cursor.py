@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import Any, NamedTuple
-from zlib import compress, decompress, error
+from zlib import compress, crc32, decompress, error
 
 from eunoe.domain.canonical import canonical_bytes, parse
 from eunoe.errors import Invalid
@@ -62,4 +61,4 @@ def read_cursor(text: str, *, question: str) -> Cursor:
 
 
 def _mark(question: str) -> str:
-    return sha256(question.encode(errors="surrogatepass")).hexdigest()[:16]
+    return f"{crc32(question.encode(errors='surrogatepass')):08x}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import NamedTuple
 
 from eunoe.errors import Unavailable
@@ -32,6 +31,8 @@ class Migration(NamedTuple):
     @property
     def checksum(self) -> str:
         """Return the SHA-256 of the statements."""
+        from hashlib import sha256  # noqa: PLC0415 - 3 ms of start-up, for stores that are migrated only
+
         return sha256(self.sql.encode()).hexdigest()
 
 
@@ -49,7 +50,7 @@ def load_migrations(dialect: str, folder: str = FOLDER) -> list[Migration]:
     return migrations
 
 
-def check_applied(connection: Connection, migrations: Sequence[Migration]) -> list[Migration]:
+def check_applied(connection: Connection, migrations: Sequence[Migration], place: str) -> list[Migration]:
     """Return the migrations that are still to be applied.
 
     Raises:
@@ -61,10 +62,12 @@ def check_applied(connection: Connection, migrations: Sequence[Migration]) -> li
     known = {each.no: each for each in migrations}
     for no, name, checksum in applied:
         if no not in known:
-            raise newer_schema(no, len(migrations))
+            raise newer_schema(place, no, len(migrations))
         if known[no].checksum != checksum:
             raise Unavailable(
-                "edited_migration", f"migration {no} ({name}) was applied in another wording; reinstall Eunoe"
+                "edited_migration",
+                f"the store {place!r}: migration {no} ({name}) was applied in another wording; reinstall Eunoe",
+                details={"store": place, "migration": no},
             )
     return [each for each in migrations if each.no > len(applied)]
 
@@ -79,10 +82,10 @@ def apply(connection: Connection, pending: Sequence[Migration], *, now: int) -> 
         )
 
 
-def newer_schema(found: int, known: int) -> Unavailable:
+def newer_schema(place: str, found: int, known: int) -> Unavailable:
     """Return the error for a store that a newer Eunoe has migrated."""
     return Unavailable(
         "newer_schema",
-        f"the store has schema {found}, this Eunoe knows up to {known}: upgrade Eunoe; the file was left untouched",
-        details={"found": found, "known": known},
+        f"the store {place!r} has schema {found}, this Eunoe knows up to {known}: upgrade Eunoe; it was left untouched",
+        details={"store": place, "found": found, "known": known},
     )

@@ -12,10 +12,13 @@ from eunoe.stores.sql.connection import Connection, Engine
 from eunoe.stores.sql.ledger import SqlLedger
 from eunoe.stores.sql.memories import SqlBeliefs, SqlMemories
 from eunoe.stores.sql.projects import SqlProjects
-from eunoe.stores.sql.rebuild import SqlRebuilding
 from eunoe.stores.sql.rows import apply_changes, snapshots
 from eunoe.stores.sql.statements import load
 from eunoe.stores.sql.text_index import SqlTextIndex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from eunoe.stores.sql.rebuild import SqlRebuilding
 
 _SQL = load("projects")
 
@@ -87,6 +90,8 @@ class SqlStore:
     @contextmanager
     def rebuilding(self, p: int) -> Iterator[SqlRebuilding]:
         """See `Store.rebuilding`."""
+        from eunoe.stores.sql.rebuild import SqlRebuilding  # noqa: PLC0415 - start-up, for those who rebuild only
+
         with self._engine.scratch() as scratch, scratch.writing() as connection:
             yield SqlRebuilding(self._engine, connection, p)
 

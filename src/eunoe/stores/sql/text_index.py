@@ -77,7 +77,8 @@ class SqlTextIndex:
         listed = ", ".join(f"v.{name}" for name, _ in columns)
         sql = _SQL["browse"].replace(", 1\nfrom", f", 1, {listed}\nfrom")
         sql = sql.format(
-            visible=where.sql,
+            # Said again, although it follows from `live`: the index `versions_browse` holds no other versions.
+            visible=where.sql if accept.known_at is not None else f"v.recorded_to is null and {where.sql}",
             order=", ".join(f"v.{name} {way}" for name, way in columns),
             after=""
             if after is None

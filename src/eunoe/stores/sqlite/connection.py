@@ -7,7 +7,7 @@ import time
 
 import apsw
 
-from eunoe.errors import Unavailable, shown
+from eunoe.errors import Unavailable
 from eunoe.stores.sqlite.fulltext import INSERT, block, fulltext_row, match_any, select
 
 TYPE_CHECKING = False
@@ -126,8 +126,7 @@ def translated(exc: apsw.Error, path: str) -> Unavailable:
         (row for kind, row in _ERRORS if isinstance(exc, kind)),
         ("engine_error", "run `eunoe doctor`", False),
     )
-    where = shown(os.fspath(path))
-    return Unavailable(code, f"the store {where}: {exc}; {fix}", retryable=retryable, details={"store": path})
+    return Unavailable(code, f"the store {path!r}: {exc}; {fix}", retryable=retryable, details={"store": path})
 
 
 _ERRORS: tuple[tuple[type[apsw.Error], tuple[str, str, bool]], ...] = (

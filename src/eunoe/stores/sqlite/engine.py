@@ -14,11 +14,10 @@ import apsw
 from eunoe.errors import Unavailable, shown
 from eunoe.stores.sql.connection import Row
 from eunoe.stores.sql.migrate import Migration, apply, check_applied, load_migrations, newer_schema
-from eunoe.stores.sqlite.connection import APPLICATION_ID, SqliteConnection, translated
+from eunoe.stores.sqlite.connection import APPLICATION_ID, SqliteConnection
+from eunoe.stores.sqlite.file import back_up, foreign_file, inspect, prepare, remove_store, scratch_path, unusable
 from eunoe.stores.sqlite.fulltext import DELETE, block
 
-_MAGIC = b"SQLite format 3\0"
-_HEADER_BYTES = 100
 _IDLE_READERS = 4
 
 
@@ -57,8 +56,8 @@ class SqliteEngine:
         self._idle_lock = threading.Lock()
         self._closed = False
         if path != ":memory:":
-            _prepare(path)
-            _inspect(path, len(self._migrations))
+            prepare(path)
+            inspect(path, len(self._migrations))
         self._writer = SqliteConnection(path, durability=durability)
         try:
             self._migrate(now_us, allowed=migrate)
@@ -101,16 +100,14 @@ class SqliteEngine:
     @contextmanager
     def scratch(self) -> Iterator[SqliteEngine]:
         """See `Engine.scratch`: a file of the same folder, because it may grow as large as the store."""
-        place = ":memory:"
-        if self.path != ":memory:":
-            place = f"{os.path.abspath(self.path)}.rebuild-{os.urandom(6).hex()}"
+        place = ":memory:" if self.path == ":memory:" else scratch_path(self.path)
         engine = SqliteEngine(place, now_us=lambda: 0, migrations=self._migrations)
         try:
             yield engine
         finally:
             engine.close()
-            for name in (place, f"{place}-wal", f"{place}-shm"):
-                _remove(name)
+            if place != ":memory:":
+                remove_store(place)
 
     def unindex(self, connection: Any, p: int) -> None:
         """See `Engine.unindex`."""
@@ -186,33 +183,42 @@ class SqliteEngine:
         """A newer process may have migrated the file since it was opened."""
         ((found,),) = connection.run("pragma user_version")
         if found != len(self._migrations):
-            raise newer_schema(found, len(self._migrations))
+            raise newer_schema(self.path, found, len(self._migrations))
+
+    def _is_ours(self) -> bool:
+        ((found,),) = self._writer.run("pragma application_id")
+        return bool(found == APPLICATION_ID)
 
     def _migrate(self, now_us: Callable[[], int], *, allowed: bool) -> None:
         writer = self._writer
-        if writer.run("pragma user_version")[0][0] == len(self._migrations):
+        if self._is_ours() and writer.run("pragma user_version")[0][0] == len(self._migrations):
             return
         if self.path != ":memory:":
             _use_wal(writer)
         writer.run("begin exclusive")
         try:
-            found = writer.run("pragma user_version")[0][0]
-            pending = check_applied(writer, self._migrations)
-            if pending and found and not allowed:
-                raise Unavailable(
-                    "older_schema",
-                    f"the store {shown(self.path)} has schema {found}; run `eunoe doctor` once to bring it up to date",
-                )
-            if pending and found:
-                _back_up(self.path, found)
-            apply(writer, pending, now=now_us())
-            writer.run(f"pragma application_id = {APPLICATION_ID}")
-            writer.run(f"pragma user_version = {len(self._migrations)}")
+            if not self._is_ours() and writer.run("select 1 from sqlite_master limit 1"):
+                writer.db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # what it holds may stand in its WAL alone
+                raise foreign_file(self.path)
+            self._apply_pending(now_us, allowed=allowed)
             writer.run("commit")
         except BaseException:
             _end(writer, "rollback")
             raise
         writer.run("pragma wal_checkpoint(truncate)")  # so that the header of the file itself tells its schema
+
+    def _apply_pending(self, now_us: Callable[[], int], *, allowed: bool) -> None:
+        writer = self._writer
+        found = writer.run("pragma user_version")[0][0]
+        pending = check_applied(writer, self._migrations, self.path)
+        if pending and found and not allowed:
+            what = f"has schema {found}, this Eunoe needs {len(self._migrations)}; run `eunoe doctor` to bring it there"
+            raise unusable("older_schema", self.path, what)
+        if pending and found and self.path != ":memory:":
+            back_up(self.path, found)
+        apply(writer, pending, now=now_us())
+        writer.run(f"pragma application_id = {APPLICATION_ID}")
+        writer.run(f"pragma user_version = {len(self._migrations)}")
 
 
 def _end(connection: SqliteConnection, how: str) -> None:
@@ -233,67 +239,3 @@ def _use_wal(connection: SqliteConnection) -> None:
         else:
             return
     connection.run("pragma journal_mode = wal")
-
-
-def _prepare(path: str) -> None:
-    """Make the file with 0600, in a folder that is made with 0700; leave what exists as it is."""
-    try:
-        folder = os.path.dirname(path)
-        if folder:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    except FileExistsError:
-        if os.path.isdir(path):
-            raise Unavailable("cannot_open", f"the store {shown(path)} is a folder; EUNOE_STORE names a file") from None
-    except PermissionError as exc:
-        raise Unavailable("read_only", f"the store {shown(path)} cannot be made: {exc}; set EUNOE_STORE") from exc
-    except OSError as exc:
-        raise Unavailable("cannot_open", f"the store {shown(path)} cannot be made: {exc}; set EUNOE_STORE") from exc
-
-
-def _remove(path: str) -> None:
-    if os.path.exists(path):
-        os.unlink(path)
-
-
-def _inspect(path: str, known: int) -> None:
-    """Refuse a file that is no store of ours, by its first bytes and without opening it as a database."""
-    try:
-        with open(path, "rb") as file:
-            header = file.read(_HEADER_BYTES)
-            size = file.seek(0, os.SEEK_END)
-    except OSError as exc:
-        raise Unavailable("cannot_open", f"the store {shown(path)} cannot be read: {exc}") from exc
-    if not size or (os.path.exists(f"{path}-wal") and header[68:72] == bytes(4)):
-        return  # new, or another process is making it right now
-    if not header.startswith(_MAGIC) or int.from_bytes(header[68:72], "big") != APPLICATION_ID:
-        raise Unavailable(
-            "foreign_file", f"{shown(path)} is no Eunoe store; it was left untouched. Set EUNOE_STORE to another path"
-        )
-    if (found := int.from_bytes(header[60:64], "big")) > known:
-        raise newer_schema(found, known)
-    page = int.from_bytes(header[16:18], "big")
-    if size < int.from_bytes(header[28:32], "big") * (65536 if page == 1 else page):
-        raise Unavailable("truncated_file", f"the store {shown(path)} has lost its end; restore a backup")
-
-
-def _back_up(path: str, schema: int) -> None:
-    """Keep one copy of a store as it was before its migration."""
-    if path == ":memory:":
-        return
-    folder, name = os.path.split(os.path.abspath(path))
-    target = f"{path}.before-{schema + 1}"
-    for file in os.listdir(folder):
-        if file.startswith(f"{name}.before-"):
-            os.unlink(os.path.join(folder, file))
-    os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    source = SqliteConnection(path)
-    copy = SqliteConnection(target)
-    try:
-        with copy.db.backup("main", source.db, "main") as job:
-            job.step()
-    except apsw.Error as exc:
-        raise translated(exc, path) from exc
-    finally:
-        copy.close()
-        source.close()

@@ -13,8 +13,9 @@ from typing import Any
 
 import apsw
 
-from eunoe.domain.event import GENESIS, chain_hash
+from eunoe.domain.event import GENESIS
 from eunoe.domain.instants import SECOND_US, from_us, to_us
+from eunoe.domain.sealing import chain_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -155,9 +155,9 @@ create table paths (
   p      integer not null,
   path   text not null,
   memory text not null,
-  primary key (p, path, memory)
+  primary key (p, memory, path)
 );
-create index paths_memory on paths (p, memory);
+create index paths_path on paths (p, path, memory);
 
 create table links (
   p       integer not null,
@@ -199,6 +199,8 @@ create table rejections (
   lifted_seq integer,
   primary key (p, scope, match, fp, seq)
 );
+create index rejections_memory on rejections (p, memory) where lifted_seq is null;
+create index rejections_seq on rejections (p, seq);
 
 create table contradictions (
   p            integer not null,
