@@ -57,8 +57,16 @@ def budget(examples: int) -> settings:
 class World:
     """A memory with the clock that its test moves."""
 
-    def __init__(self, *, seed: str = "world", store: str = ":memory:", project: str = "acme/api") -> None:
-        self.clock = ManualClock()
+    def __init__(
+        self,
+        *,
+        seed: str = "world",
+        store: str = ":memory:",
+        project: str = "acme/api",
+        clock: ManualClock | None = None,
+    ) -> None:
+        self.clock = ManualClock() if clock is None else clock
+        self.others = 0
         self.seed = seed
         self.store = store
         self.project = project
@@ -121,10 +129,8 @@ class World:
 
     def _merge(self, history: list[Op]) -> Any:
         """Take in what happened to another memory."""
-        other = World(seed=self.seed + "other", project="acme/other")
-        other.clock = self.clock
-        other.memory.close()
-        other.memory = other.fresh()
+        self.others += 1
+        other = World(seed=f"{self.seed} other {self.others}", project="acme/other", clock=self.clock)
         other.memory.remember("Something that only the other one holds")
         other.run(history)
         document = other.memory.export()

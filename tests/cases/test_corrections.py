@@ -432,3 +432,38 @@ def test_saying_what_waits_again_counts_and_makes_no_second_memory(m: Memory) ->
         first = m.remember("The build runs on Fridays", trust="external", **fields)
         again = m.remember("The build runs on Fridays", trust="external", **fields)
         assert (again.outcome, again.number) == ("pending", first.number)
+
+
+# ── Merged from another project ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def merged(m: Memory, opened: Open) -> Memory:
+    """Hold what `m` held, taken into a project that was not empty: #2 is corrected, #3 corrected and forgotten."""
+    m.remember("The gate is red today")
+    m.update(1, body="The gate is blue today")
+    m.remember("The moon is made of rock")
+    m.update(2, body=CHEESE)
+    m.forget(2)
+    other = opened("beta/web", at=":memory:")
+    other.remember("It holds something already")
+    other.import_(json.loads("".join(dump(m.export()))))
+    return other
+
+
+def test_a_merged_correction_is_what_a_restatement_confirms(merged: Memory) -> None:
+    receipt = merged.remember("the gate is  blue today")
+    assert (receipt.outcome, receipt.number) == ("confirmed", 2)
+
+
+def test_what_was_corrected_and_then_forgotten_stays_rejected_after_a_merge(merged: Memory) -> None:
+    done = import_lines(merged._context, [json.dumps({"body": CHEESE}).encode()])
+    assert [bad.code for bad in done.bad] == ["rejected"]
+
+
+def test_restoring_beside_a_memory_that_says_the_same_is_refused(m: Memory) -> None:
+    m.remember(CHEESE)
+    m.archive(1)
+    m.remember(CHEESE)
+    assert code_of(lambda: m.restore(1), Conflict) == "duplicate_text"
+    assert m.count() == 1

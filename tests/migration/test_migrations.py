@@ -218,7 +218,7 @@ def test_editing_an_applied_migration_is_an_error_though_nothing_is_pending(old:
     connection = SqliteConnection(str(old))
     try:
         with pytest.raises(Unavailable) as caught:
-            check_applied(connection, edited)
+            check_applied(connection, edited, str(old))
         assert caught.value.code == "edited_migration"
         assert check_applied(connection, KNOWN) == []
     finally:

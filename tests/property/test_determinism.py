@@ -48,8 +48,7 @@ def test_another_project_in_the_same_store_moves_no_score(history: list[Op], for
     world = World()
     world.run(history)
     before = answers(world.memory)
-    elsewhere = World(seed="elsewhere")
-    elsewhere.clock = world.clock
+    elsewhere = World(seed="elsewhere", clock=world.clock)
     elsewhere.memory.close()
     elsewhere.memory = sibling(world.memory, project="acme/elsewhere")
     now = world.clock.now

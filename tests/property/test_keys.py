@@ -238,6 +238,14 @@ def test_a_short_term_value_cannot_begin_after_it_expired() -> None:
         assert held.valid_to is None or held.valid_from < held.valid_to
 
 
+@pytest.mark.parametrize("named", [{}, {"key": KEY}])
+def test_what_ends_before_it_begins_is_invalid(named: dict[str, str]) -> None:
+    world = World()
+    for given_ in ({"valid_to": START_US - DAY_US}, {"valid_from": START_US, "valid_to": START_US}):
+        outcome = world.do(("remember", {"body": "Already over", **named, **given_}))
+        assert outcome == ("Invalid", "bad_period")
+
+
 # Not all capitals: those are taken for an identifier, which is a hard token.
 DRESSES = st.sampled_from((str.lower, str.title, str.capitalize, str.casefold))
 PLAIN = st.lists(st.sampled_from(("butter", "lemon", "deploy", "queue", "straße", "ключ")), min_size=1, max_size=8)
@@ -288,8 +296,8 @@ def test_restating_the_value_of_a_key_confirms_it_and_never_leaves_it_empty(hist
         assert (now.id, now.value, now.occurrences) == (held.id, held.value, held.occurrences + 1)
 
 
-@budget(60)
-@given(histories(most=12))
+@budget(80)
+@given(histories(most=12, moving=True))
 def test_intervals_of_a_key_never_overlap(history: list[Op]) -> None:
     world = World()
     world.memory.remember("There is something")

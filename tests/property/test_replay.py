@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 
 from eunoe import Memory
 from eunoe.domain.document import dump
+from eunoe.errors import Conflict
 from tests.strategies import Op, World, budget, everything, histories
 
 
@@ -72,8 +74,8 @@ def test_an_adopted_project_answers_as_the_one_it_came_from(history: list[Op]) -
 @budget(60)
 @given(histories(most=10), histories(most=10))
 def test_merging_a_second_time_changes_nothing(here: list[Op], there: list[Op]) -> None:
-    world, other = World(seed="here"), World(seed="there", project="acme/other")
-    other.clock = world.clock
+    world = World(seed="here")
+    other = World(seed="there", project="acme/other", clock=world.clock)
     other.memory.remember("There is something")
     other.run(there)
     document = other.memory.export()
@@ -103,3 +105,26 @@ def test_merging_loses_no_memory_that_is_not_named(history: list[Op]) -> None:
     recorded = sum(event["type"] == "memory.recorded" for event in document["events"])
     assert done.memories + len(done.set_aside) == recorded
     assert_whole(world.memory)
+
+
+def test_links_of_a_later_memory_are_rebuilt_after_the_memory() -> None:
+    memory = World().memory
+    memory.remember("first")
+    memory.remember("second")
+    memory.archive(2)
+    memory.restore(2)
+    memory.link(1, 2)
+    memory.remember("third", links=[1])
+    assert_whole(memory)
+
+
+def test_merging_a_key_that_was_given_by_an_update_and_is_held_here_is_a_conflict() -> None:
+    world, other = World(seed="here"), World(seed="there", project="acme/other")
+    world.memory.remember("Frankfurt", key="deploy/current")
+    other.memory.remember("Dublin")
+    other.memory.update(1, key="deploy/current")
+    before = world.memory.export()
+    with pytest.raises(Conflict) as caught:
+        world.memory.import_(other.memory.export())
+    assert caught.value.code == "held_key"
+    assert world.memory.export() == before

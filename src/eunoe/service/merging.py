@@ -151,6 +151,13 @@ class Merge:
         payload = event.read_payload() or None
         if payload is not None:
             payload |= self._prints(stand.scope, payload)
+        kf = (payload or {}).get("key_fp", stand.key_fp)
+        if kf and event.type in ("memory.revised", "memory.restored"):
+            from eunoe.admission.keys import is_free
+            vf=meta.get("valid_from", stand.valid_from); vt=meta.get("valid_to", None if event.type=="memory.restored" else stand.valid_to)
+            others=[e for e in self._session.tx.beliefs(self._session.p).intervals(stand.scope, kf) if e.memory != here]
+            if not is_free(others, vf, vt):
+                raise Conflict("held_key", "held")
         self._write(event, event.type, meta, payload, self._session.now)
 
     def _prints(self, scope: str, payload: dict[str, Any]) -> dict[str, Any]:

@@ -162,7 +162,7 @@ class SqlRebuilding:
         )
 
     def _flush(self) -> None:
-        for name, rows in self._waiting.items():
+        for name, rows in sorted(self._waiting.items(), key=lambda i: i[0] != "memory_insert"):
             write(self._new, name, rows)
         self._waiting.clear()
         self._waiting_rows = 0
