@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from eunoe import Memory
-from eunoe.bootstrap import Opened
 from eunoe.domain.memory import Memory as Believed
 from eunoe.errors import EunoeError, NotFound, Unavailable
 from eunoe.testing.clock import START_US, ManualClock, SeededEntropy
@@ -157,13 +156,22 @@ def everything(memory: Memory) -> list[Believed]:
 
 def sibling(memory: Memory, **changes: str) -> Memory:
     """Return the same open store as another `user` or `project` sees it."""
-    opened = memory._opened
-    context = opened.context
+    context = memory._context
     if "user" in changes:
-        context = replace(context, caller=replace(context.caller, user=changes["user"]))
+        context = changed(context, caller=changed(context.caller, user=changes["user"]))
     if "project" in changes:
-        context = replace(context, slug=changes["project"])
-    return Memory(Opened(context=context, settings=opened.settings, resolution=opened.resolution))
+        context = changed(context, slug=changes["project"], identity=None)
+    return reopened(memory, context)
+
+
+def reopened(memory: Memory, context: Any) -> Memory:
+    """Return the same open store in another context."""
+    return Memory(changed(memory._opened, context=context))
+
+
+def changed(value: Any, **fields: Any) -> Any:
+    """Return a frozen value with other fields."""
+    return value._replace(**fields) if hasattr(value, "_replace") else replace(value, **fields)
 
 
 def moments(*days: int) -> st.SearchStrategy[int]:

@@ -81,17 +81,22 @@ def modules() -> Iterator[tuple[Path, ast.Module]]:
         yield file, ast.parse(text_of(file))
 
 
+RAISERS = {**{name: name for name in ERROR_CLASSES}, "unusable": "Unavailable"}
+
+
 def raised() -> dict[str, set[str]]:
     """Return class → codes of every error that the source makes; a code that is no literal must be in a table."""
     codes: dict[str, set[str]] = {name: set() for name in ERROR_CLASSES}
     for file, tree in modules():
         tabled = table_codes(tree)
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERROR_CLASSES:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in RAISERS:
                 code = node.args[0]
                 if isinstance(code, ast.Constant):
-                    codes[node.func.id].add(str(code.value))
+                    codes[RAISERS[node.func.id]].add(str(code.value))
                 else:
+                    if ast.unparse(code) == "code" and node.func.id == "Unavailable":
+                        continue  # `unusable` and the like: their callers name it
                     assert tabled or is_passed_on(code), f"{file.name}:{node.lineno}: a code that no table lists"
                     codes[node.func.id] |= tabled
     return codes

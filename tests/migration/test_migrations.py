@@ -220,7 +220,7 @@ def test_editing_an_applied_migration_is_an_error_though_nothing_is_pending(old:
         with pytest.raises(Unavailable) as caught:
             check_applied(connection, edited, str(old))
         assert caught.value.code == "edited_migration"
-        assert check_applied(connection, KNOWN) == []
+        assert check_applied(connection, KNOWN, str(old)) == []
     finally:
         connection.close()
 

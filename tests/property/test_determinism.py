@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,14 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eunoe import Memory
-from eunoe.bootstrap import Opened
 from eunoe.errors import Unavailable
 from eunoe.ports.lane import Found
 from eunoe.ports.text_index import Filter, TextIndex
 from eunoe.retrieval.lanes.keyword import KeywordLane
 from eunoe.retrieval.pipeline import Searched, search
 from eunoe.retrieval.recipes import WORDS, Recipe
-from tests.strategies import Op, World, budget, histories, sibling
+from tests.strategies import Op, World, budget, changed, histories, reopened, sibling
 
 QUERIES = (None, "deploy target frankfurt", "payment queue 3", "migration backup", "検索", "lemon AND cake*")
 ORDERS = ("relevance", "newest", "oldest")
@@ -172,15 +170,14 @@ def test_the_error_of_the_last_lane_is_raised_and_never_looks_like_no_memories()
 def test_recall_says_which_lane_failed_and_raises_when_none_is_left() -> None:
     memory = World().memory
     memory.remember("The deploy target is somewhere")
-    opened = memory._opened
     for names, degraded in ((("keyword", "away"), ("away: locked",)), (("keyword",), ())):
         lanes = {name: FailingLane(name) if name == "away" else KeywordLane() for name in names}
-        context = replace(opened.context, lanes=lanes, recipe=recipe_of(lanes))
-        found = Memory(Opened(context=context, settings=opened.settings, resolution=None)).recall("deploy")
+        context = changed(memory._context, lanes=lanes, recipe=recipe_of(lanes))
+        found = reopened(memory, context).recall("deploy")
         assert (found.degraded, len(found.hits)) == (degraded, 1)
-    context = replace(opened.context, lanes={"keyword": FailingLane("keyword")})
+    context = changed(memory._context, lanes={"keyword": FailingLane("keyword")})
     with pytest.raises(Unavailable):
-        Memory(Opened(context=context, settings=opened.settings, resolution=None)).recall("deploy")
+        reopened(memory, context).recall("deploy")
 
 
 @budget(20)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eunoe import Memory
+from eunoe.domain.fingerprint import folded
 from eunoe.domain.instants import from_us, to_us
 from eunoe.errors import Conflict, NotFound
 from tests.strategies import BODIES, DAY_US, KEYS, START_US, Op, World, budget, everything, histories
@@ -269,13 +270,14 @@ def test_restating_anything_that_is_believed_now_confirms_it(history: list[Op]) 
     world = World()
     world.memory.remember("There is something")
     world.run(history)
-    believed = [hit.memory for hit in world.memory.recall(None, limit=50).hits]
-    for each in believed:
+    believed = {hit.id: hit.memory for hit in world.memory.recall(None, limit=50).hits}
+    for each in believed.values():
         if each.key is not None or each.session is not None:
             continue  # a turn of a conversation that is said again happened again
         receipt = world.memory.remember(each.body, scope=each.scope)
-        assert (receipt.outcome, receipt.id) == ("confirmed", each.id)
-        assert world.memory.get(each.id).occurrences == each.occurrences + 1
+        assert receipt.outcome == "confirmed"
+        assert folded(believed[receipt.id].body) == folded(each.body)  # restoring can leave two of a text
+        assert world.memory.get(receipt.id).occurrences > believed[receipt.id].occurrences
     assert world.memory.count() == len(believed)
 
 

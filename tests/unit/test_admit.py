@@ -45,6 +45,11 @@ class Known:
         )
         return [stand for stand in found if stand.status == "active"]
 
+    def pending_value(self, scope: str, value_fp: str) -> Stand | None:
+        self.asked.append("pending_value")
+        waiting = (stand for stand in self.stands.values() if stand.status == "pending")
+        return next((stand for stand in waiting if (stand.scope, stand.value_fp) == (scope, value_fp)), None)
+
     def intervals(self, scope: str, key_fp: str) -> list[Interval]:
         self.asked.append("intervals")
         return self.keys.get((scope, key_fp), [])

@@ -63,7 +63,7 @@ def test_no_cut_falls_inside_a_character(limit: int) -> None:
 def test_no_cut_separates_a_mark_from_its_letter_or_ends_in_a_joiner() -> None:
     assert clipped("cafe\N{COMBINING ACUTE ACCENT} noir", 5) == "caf…"
     family = "\N{MAN}\N{ZERO WIDTH JOINER}\N{WOMAN}\N{ZERO WIDTH JOINER}\N{GIRL}"
-    for limit in range(1, 8):
+    for limit in range(1, 7):  # at 7 nothing is cut
         assert clipped("ab" + family, limit)[-2:-1] != "\N{ZERO WIDTH JOINER}"
 
 

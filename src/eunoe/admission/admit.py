@@ -11,12 +11,18 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from eunoe.admission.decision import Confirm, Decision, Record
-from eunoe.admission.draft import Draft
-from eunoe.admission.keys import Takes, place
+from eunoe.admission.draft import Draft, check_period
+from eunoe.admission.keys import Takes, is_within, place
 from eunoe.admission.rejections import lifted
 from eunoe.admission.trust import initial_status
 from eunoe.domain.caller import Caller
-from eunoe.domain.fingerprint import key_fingerprint, text_fingerprint, value_fingerprint, words_fingerprint
+from eunoe.domain.fingerprint import (
+    key_fingerprint,
+    text_fingerprint,
+    turn_fingerprint,
+    value_fingerprint,
+    words_fingerprint,
+)
 from eunoe.domain.hard_tokens import hard_tokens
 from eunoe.domain.instants import iso
 from eunoe.domain.memory import Outcome
@@ -69,8 +75,11 @@ def _keyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decision
     key_fp = key_fingerprint(by.secret, draft.scope, key)
     value_fp = value_fingerprint(by.secret, draft.scope, key, draft.value if draft.value is not None else draft.body)
     valid_from = _valid_from(draft, by)
+    check_period(valid_from, _until(draft, by))
     intervals = by.beliefs.intervals(draft.scope, key_fp)
     status = initial_status(draft)
+    if status == "pending" and (waiting := by.beliefs.pending_value(draft.scope, value_fp)) is not None:
+        return Confirm(memory=waiting, notes=_unapplied(draft))
     spot = place(intervals, value_fp, valid_from=valid_from, valid_to=_until(draft, by))
     if not isinstance(spot, Takes):
         return Confirm(memory=_known(spot.memory, by), notes=_unapplied(draft))
@@ -90,6 +99,7 @@ def _keyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decision
         if spot.ends is not None:
             replaced = (_known(spot.ends.memory, by),)
             meta["supersedes"] = [{"memory": spot.ends.memory, "valid_to": spot.valid_from}]
+            meta["links"] = [ident for ident in meta.get("links", ()) if ident != spot.ends.memory]
             meta["move_links"] = _is_current(spot, by.now)
     payload = _payload(draft) | {"key": key, "key_fp": key_fp, "value_fp": value_fp}
     outcome, notes = _keyed_outcome(spot, by.now, status, key, replaced)
@@ -113,15 +123,18 @@ def _is_current(spot: Takes, now: int) -> bool:
 
 
 def _unkeyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decision:
-    identity = draft.body if draft.turn is None else f"{draft.session}\n{draft.turn}\n{draft.body}"
+    valid_from = _valid_from(draft, by)
+    check_period(valid_from, draft.valid_to)
     hard = hard_tokens(draft.body)
-    fp = text_fingerprint(by.secret, draft.scope, identity, hard)
+    fp = _identity(draft, hard, by)
     notes = list(draft.warnings)
     for stand in by.beliefs.same_text(draft.scope, fp):
-        if _is_believed(stand, by.now):
+        if stand.status in ("active", "pending") and is_within(stand, max(by.now, valid_from)):
             if stand.id in draft.supersedes:
                 raise Invalid("supersedes_itself", f"#{stand.number} says the same already")
             return Confirm(memory=stand, notes=(*draft.warnings, *_unapplied(draft)))
+        if stand.status == "active" and stand.valid_from > valid_from and not stand.superseded_by:
+            superseded.append(stand)  # it was to become true later: it is now
         if stand.status == "archived":
             notes.append(f"#{stand.number} says the same and is archived; restore it to have its history.")
     lifts = lifted(by.beliefs.rejections(draft.scope, [fp]), by.caller, trust=draft.trust)
@@ -131,20 +144,34 @@ def _unkeyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decisi
         raise _near_duplicate(twins)
     notes += [f"#{stand.number} says nearly the same." for stand in twins]
     status = initial_status(draft)
-    meta = _meta(draft, by, status) | {"valid_from": _valid_from(draft, by), "lifts": list(lifts)}
+    meta = _meta(draft, by, status) | {"valid_from": valid_from, "lifts": list(lifts)}
     if draft.valid_to is not None:
         meta["valid_to"] = draft.valid_to
-    if superseded and status == "active":
-        meta["supersedes"] = [{"memory": stand.id, "valid_to": meta["valid_from"]} for stand in superseded]
+    replaced = tuple(superseded) if status == "active" else ()
+    if replaced:
+        meta["supersedes"] = [{"memory": stand.id, "valid_to": _end(stand, valid_from)} for stand in replaced]
         meta["move_links"] = True
-    scheduled = meta["valid_from"] > by.now
-    outcome: Outcome = "pending" if status == "pending" else "scheduled" if scheduled else "recorded"
-    if superseded and outcome == "recorded":
-        outcome = "replaced"
     payload = _payload(draft) | {"fp": fp} | ({"words_fp": words_fp} if words_fp else {})
-    return Record(
-        outcome=outcome, meta=meta, payload=payload, replaced=tuple(superseded), twins=twins, notes=tuple(notes)
-    )
+    outcome = _unkeyed_outcome(status, replaced, is_scheduled=valid_from > by.now)
+    return Record(outcome=outcome, meta=meta, payload=payload, replaced=replaced, twins=twins, notes=tuple(notes))
+
+
+def _identity(draft: Draft, hard: frozenset[str], by: Circumstances) -> str:
+    if draft.turn is not None and draft.session is not None:
+        return turn_fingerprint(by.secret, draft.scope, draft.session, draft.turn, draft.body, hard)
+    return text_fingerprint(by.secret, draft.scope, draft.body, hard)
+
+
+def _end(stand: Stand, valid_from: int) -> int:
+    """Return when a memory ends whose successor is true from `valid_from` on: not later than it would have anyway."""
+    end = max(valid_from, stand.valid_from)
+    return end if stand.valid_to is None else min(end, stand.valid_to)
+
+
+def _unkeyed_outcome(status: str, replaced: tuple[Stand, ...], *, is_scheduled: bool) -> Outcome:
+    if status == "pending":
+        return "pending"
+    return "scheduled" if is_scheduled else "replaced" if replaced else "recorded"
 
 
 def _twins(draft: Draft, hard: frozenset[str], by: Circumstances) -> tuple[str | None, tuple[Stand, ...]]:
@@ -155,7 +182,7 @@ def _twins(draft: Draft, hard: frozenset[str], by: Circumstances) -> tuple[str |
     if len(set(terms)) < TWIN_LEAST_TERMS:
         return None, ()
     words_fp = words_fingerprint(by.secret, draft.scope, terms, hard)
-    found = [stand for stand in by.beliefs.same_words(draft.scope, words_fp) if _is_believed(stand, by.now)]
+    found = [stand for stand in by.beliefs.same_words(draft.scope, words_fp) if is_within(stand, by.now)]
     return words_fp, tuple(found)
 
 
@@ -181,12 +208,6 @@ def _to_supersede(ident: str, scope: str, beliefs: Beliefs) -> Stand:
     return stand
 
 
-def _is_believed(stand: Stand, now: int) -> bool:
-    if stand.status not in ("active", "pending") or (stand.expires_at is not None and stand.expires_at <= now):
-        return False
-    return stand.valid_to is None or stand.valid_to > now
-
-
 def _known(ident: str, by: Circumstances) -> Stand:
     stand = by.beliefs.stand(ident)
     if stand is None:
@@ -200,7 +221,8 @@ def _unapplied(draft: Draft) -> tuple[str, ...]:
 
 
 def _valid_from(draft: Draft, by: Circumstances) -> int:
-    return draft.valid_from if draft.valid_from is not None else draft.occurred_at or by.now
+    given = draft.valid_from if draft.valid_from is not None else draft.occurred_at
+    return by.now if given is None else given
 
 
 def _until(draft: Draft, by: Circumstances) -> int | None:
@@ -227,8 +249,9 @@ def _meta(draft: Draft, by: Circumstances, status: str) -> dict[str, Any]:
         meta["expires_at"] = expires_at
     if draft.masked:
         meta["masked"] = list(draft.masked)
-    if draft.links:
-        meta["links"] = list(draft.links)
+    links = [ident for ident in draft.links if ident not in draft.supersedes]
+    if links:
+        meta["links"] = links
     return meta
 
 

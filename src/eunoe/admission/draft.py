@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from eunoe.domain import limits
 from eunoe.domain.caller import PROJECT_SCOPE, Caller
 from eunoe.domain.instants import DAY_US, duration_us, optional_us
+from eunoe.domain.keys import check_key
 from eunoe.domain.kinds import kind_named
 from eunoe.domain.memory import TRUSTS, Trust
 from eunoe.domain.redact import find_secrets, redact
@@ -15,8 +16,6 @@ from eunoe.domain.text import one_line, storable
 from eunoe.errors import Invalid, Refused, shown
 
 STM_DEFAULT_US = DAY_US
-
-_KEY_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._/:-")
 
 
 class Draft(NamedTuple):
@@ -107,13 +106,12 @@ class Cleaner:
         return entries
 
 
-def check_key(key: str) -> str:
-    """Return a key. Raises `Invalid`: `bad_key` unless it is 1 to 80 of `a-z 0-9 . _ / : -`; `secret_in_key`."""
-    if not isinstance(key, str) or not 0 < len(key) <= limits.KEY or not _KEY_CHARACTERS.issuperset(key):
-        raise Invalid("bad_key", f"key={shown(key)}: use 1 to {limits.KEY} characters out of a-z 0-9 . _ / : -")
-    if find_secrets(key):
+def check_new_key(key: object) -> str:
+    """Return a key that is to be stored. Raises `Invalid`: `bad_key`, `secret_in_key`."""
+    checked = check_key(key)
+    if find_secrets(checked):
         raise Invalid("secret_in_key", "the key looks like a secret; a key is a name and is stored as it is")
-    return key
+    return checked
 
 
 def check_importance(importance: object) -> int:
@@ -217,8 +215,9 @@ def draft(caller: Caller, body: object, /, **given: Any) -> Draft:
     kind = _check_kind(take("kind"), text)
     session = clean.optional(take("session"), "session", limit=limits.SESSION, line=True)
     times = {name: optional_us(take(name), setting=name) for name in ("valid_from", "valid_to", "occurred_at")}
-    check_period(times["valid_from"] or times["occurred_at"], times["valid_to"])
-    key = None if take("key") is None else check_key(take("key"))
+    begins = times["occurred_at"] if times["valid_from"] is None else times["valid_from"]
+    check_period(begins, times["valid_to"])
+    key = None if take("key") is None else check_new_key(take("key"))
     if key is None and take("value") is not None:
         raise Invalid("value_without_key", "value names the value of a key; give key as well")
     importance = take("importance")

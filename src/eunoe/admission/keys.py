@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from eunoe.ports.memories import Interval
+from eunoe.ports.memories import Interval, Stand
 
 
 class Takes(NamedTuple):
@@ -39,6 +39,13 @@ def place(intervals: Sequence[Interval], value_fp: str, *, valid_from: int, vali
     if valid_to is not None and (end is None or valid_to < end):
         end = valid_to
     return Takes(valid_from=valid_from, valid_to=end, ends=covering, next=following)
+
+
+def is_within(stand: Stand, instant: int) -> bool:
+    """Tell whether a memory is valid and not expired at an instant."""
+    if stand.expires_at is not None and stand.expires_at <= instant:
+        return False
+    return stand.valid_from <= instant and (stand.valid_to is None or stand.valid_to > instant)
 
 
 def is_free(intervals: Sequence[Interval], valid_from: int, valid_to: int | None) -> bool:

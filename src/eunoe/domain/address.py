@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from eunoe.domain.ids import is_id
+from eunoe.domain.keys import check_key
 from eunoe.errors import Invalid, shown
 
 Target = int | str
+
+NUMBER_LIMIT = 2**31
 
 
 class Address(NamedTuple):
@@ -37,9 +40,11 @@ def parse_address(target: Target | None, *, key: str | None = None) -> Address:
     if (target is None) == (key is None):
         raise Invalid("bad_address", "name one memory: a number, an id, me#12, or key=…, and only one of them")
     if key is not None:
-        return Address(key=key)
+        return Address(key=check_key(key))
     if isinstance(target, int) and not isinstance(target, bool):
-        return _numbered(str(target), None, target)
+        if not 0 < target < NUMBER_LIMIT:
+            raise _bad(target)
+        return Address(number=target)
     if not isinstance(target, str):
         raise _bad(target)
     text = target.strip()
@@ -50,10 +55,11 @@ def parse_address(target: Target | None, *, key: str | None = None) -> Address:
 
 
 def _numbered(number: str, project: str | None, target: Target) -> Address:
-    if not (number.isascii() and number.isdigit()) or not 0 < int(number) < 2**31:
+    if not (number.isascii() and number.isdigit() and len(number) < 11) or not 0 < int(number) < NUMBER_LIMIT:
         raise _bad(target)
     return Address(number=int(number), project=project)
 
 
 def _bad(target: object) -> Invalid:
-    return Invalid("bad_address", f"{shown(target)} addresses no memory; give a number such as 12, an id, or me#12")
+    named = shown(target) if not isinstance(target, int) else "the number"
+    return Invalid("bad_address", f"{named} addresses no memory; give a number such as 12, an id, or me#12")

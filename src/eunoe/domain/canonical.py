@@ -37,7 +37,7 @@ def canonical_bytes(value: Any) -> bytes:
 def parse(text: str | bytes) -> Any:
     """Return the value of a JSON text. Raises `Invalid` (`bad_json`) where it is none."""
     try:
-        return _decode(text if isinstance(text, str) else text.decode())
+        return _decode(text if isinstance(text, str) else text.decode("utf-8-sig"))
     except (ValueError, UnicodeDecodeError, RecursionError) as exc:
         raise Invalid("bad_json", f"not valid JSON: {exc}") from exc
 

@@ -148,7 +148,7 @@ class ChainChecker:
             if (last_n, last_hash) != (n, digest):
                 return Fault(code="head_changed", message=f"the head of chain {stream} is not its last event")
         if left:
-            return Fault(code="head_missing", message=f"chain {next(iter(left)).decode()} has no head")
+            return Fault(code="head_missing", message=f"chain {_readable(next(iter(left)))} has no head")
         for stream, anchor in self.anchors.items():
             if self.ends.get(stream.encode(), (0, b""))[0] < anchor.n:
                 return Fault(
@@ -159,12 +159,12 @@ class ChainChecker:
     def _without_payload(self, row: tuple[Any, ...], payload: bytes | None, digest: bytes | None) -> Fault | None:
         if payload is not None:
             self.sealed += 1
-        elif digest is not None and row[1].decode() not in self.erased:
+        elif digest is not None and _readable(row[1]) not in self.erased:
             return _fault("payload_cleared", row, "its payload is gone, and no erasure names it")
         return None
 
     def _anchored(self, row: tuple[Any, ...]) -> Fault | None:
-        anchor = self.anchors.get(row[2].decode())
+        anchor = self.anchors.get(_readable(row[2]))
         if anchor is not None and row[3] == anchor.n and row[15] != anchor.hash:
             return _fault("history_rewritten", row, "its hash is not the one kept outside")
         return None
@@ -185,6 +185,11 @@ def _out_of_place(row: tuple[Any, ...], last_seq: int, last_n: int, last_hash: b
     return _fault("order_changed", row, "its id is not greater than the one before")
 
 
+def _readable(raw: bytes) -> str:
+    """Return a stored text, whatever was done to its bytes."""
+    return raw.decode(errors="replace")
+
+
 def _fault(code: str, row: tuple[Any, ...], message: str) -> Fault:
-    ident = row[1].decode()
+    ident = _readable(row[1])
     return Fault(code=code, message=f"event {row[0]} ({ident}): {message}", seq=row[0], id=ident)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from eunoe.domain.canonical import canonical, canonical_bytes, parse
+from eunoe.domain.canonical import LARGEST_INTEGER, canonical, canonical_bytes, parse
 from eunoe.domain.chain import ChainChecker
 from eunoe.domain.event import Event
 from eunoe.domain.ids import check_id
@@ -56,7 +56,12 @@ def event_from_json(row: Mapping[str, Any]) -> Event:
     except (KeyError, TypeError, ValueError, AttributeError) as exc:
         raise Invalid("bad_document", f"events[{shown(row)}]: {exc}") from exc
     numbers = (event.seq, event.n, event.v, event.occurred_at, event.recorded_at, event.received_at)
-    if not all(type(number) is int for number in numbers) or not isinstance(row["meta"], dict):
+    texts = (event.stream, event.type, event.dedupe_key or "")
+    if (
+        not all(type(number) is int and abs(number) <= LARGEST_INTEGER for number in numbers)
+        or not all(isinstance(text, str) for text in texts)
+        or not isinstance(row["meta"], dict)
+    ):
         raise Invalid("bad_document", f"the event {shown(event.id)} has a field of the wrong type")
     return event
 
@@ -118,7 +123,7 @@ class Document:
         checker = ChainChecker(self.uuid)
         fault = checker.run(stored_row(event) for event in self.events)
         try:
-            ends = [(head["stream"], head["n"], bytes.fromhex(head["hash"])) for head in heads]
+            ends = [(_field(head, "stream", str), head["n"], bytes.fromhex(head["hash"])) for head in heads]
         except (KeyError, TypeError, ValueError) as exc:
             raise Invalid("bad_document", f"heads: {exc}") from exc
         fault = fault or checker.finish(ends)

@@ -44,6 +44,11 @@ def text_fingerprint(secret: bytes, scope: str, text: str, hard: frozenset[str] 
     return _mac(secret, "text", scope, folded(text), *sorted(hard_tokens(text) if hard is None else hard))
 
 
+def turn_fingerprint(secret: bytes, scope: str, session: str, turn: int, text: str, hard: frozenset[str]) -> str:
+    """Return the fingerprint of a turn of a conversation: the same words said in another turn are another turn."""
+    return _mac(secret, "turn", scope, session, str(turn), folded(text), *sorted(hard))
+
+
 def words_fingerprint(secret: bytes, scope: str, terms: list[str], hard: frozenset[str]) -> str:
     """Return the fingerprint of a *set* of content words and hard tokens: equal ones are twins, never the same.
 

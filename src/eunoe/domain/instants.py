@@ -83,7 +83,7 @@ def duration_us(value: object, *, setting: str) -> int:
     elif isinstance(value, str):
         unit = _UNITS_US.get(value.strip()[-1:].lower())
         number = value.strip()[:-1]
-        us = int(number) * unit if unit and number.isascii() and number.isdigit() else 0
+        us = int(number) * unit if unit and number.isascii() and number.isdigit() and len(number) < 10 else 0
     elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LATEST_US:
         us = int(value * SECOND_US)
     else:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 _ELLIPSIS = "…"
+_JOINER = "\N{ZERO WIDTH JOINER}"
 
 # Normalising sorts a run of combining marks by insertion: 1 MB of hostile marks takes minutes in one piece.
 _SLICE_CHARACTERS = 256
@@ -62,7 +63,7 @@ def clipped(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     end = max(limit - 1, 0)
-    while end > 0 and (combining(text[end]) or text[end] == "\N{ZERO WIDTH JOINER}"):
+    while end > 0 and (combining(text[end]) or _JOINER in text[end - 1 : end + 1]):
         end -= 1
     return (text[:end].rstrip() + _ELLIPSIS)[:limit]
 

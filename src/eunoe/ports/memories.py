@@ -68,6 +68,12 @@ class Beliefs(Protocol):
     def same_words(self, scope: str, words_fp: str) -> list[Stand]:
         """Return active memories with that set of content words and hard tokens, newest first."""
 
+    def pending_value(self, scope: str, value_fp: str) -> Stand | None:
+        """Return a memory with that value of a key that waits for a person."""
+
+    def followed_by(self, ident: str) -> list[Stand]:
+        """Return the memories whose successor a memory is, by number."""
+
     def intervals(self, scope: str, key_fp: str) -> list[Interval]:
         """Return the intervals of a key as recorded now, by `valid_from`."""
 
@@ -83,6 +89,9 @@ class Memories(Protocol):
 
     def holder(self, scopes: Sequence[str], key_fps: Mapping[str, str], *, at: int, known_at: int | None) -> str | None:
         """Return the id of the memory that holds a key; `key_fps` maps scope to fingerprint, the first scope wins."""
+
+    def holders(self, scopes: Sequence[str], key_fps: Mapping[str, str]) -> list[str]:
+        """Return the ids of all memories that ever held a key, or still do; `key_fps` maps scope to fingerprint."""
 
     def read(self, idents: Sequence[str], *, now: int, known_at: int | None = None) -> dict[str, Memory]:
         """Return memories by id; with `known_at` in the version that was recorded then."""

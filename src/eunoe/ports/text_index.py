@@ -120,9 +120,9 @@ class TextIndex(Protocol):
         """
 
     def neighbours(self, ranges: Sequence[tuple[str, int, int]], accept: Filter) -> list[Passage]:
-        """Return readable passages whose turn lies in one of the ranges (session, first turn, last turn).
+        """Return passages whose turn lies in one of the ranges (session, first turn, last turn).
 
-        `visible` tells which of them pass the filter.
+        All are in the scopes and believed at the filter's instant; `visible` tells which pass the whole filter.
         """
 
     def browse(

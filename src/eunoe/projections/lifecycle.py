@@ -82,7 +82,8 @@ def _reopens(event: Decided, old: Snapshot, entry: Mapping[str, Any], analyse: A
     named = {"p": event.p, "id": old.memory["id"], "superseded_by": entry["superseded_by"], "status": "active"}
     changes.append(("memory_superseded", named))
     changes += close_keys(event, old)
-    changes.append(open_key(event, old.memory["id"], old.memory["scope"], old.memory, version))
+    if old.memory["key_fp"]:
+        changes.append(open_key(event, old.memory["id"], old.memory["scope"], old.memory, version))
     return changes
 
 

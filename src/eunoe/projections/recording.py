@@ -15,6 +15,11 @@ from eunoe.projections.decided import Decided
 
 Analyse = Callable[[str], list[str]]
 
+# Not by strftime: the index must not depend on the locale of whoever wrote.
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
 CONTENT = ("title", "body", "key", "value", "source", "speaker")
 STRUCTURE = ("kind", "importance", "pinned", "valid_from", "valid_to")
 
@@ -71,6 +76,8 @@ def revised(event: Decided, before: Mapping[str, Snapshot], number: int, analyse
             },
         )
     )
+    for seq in meta.get("lifts", ()):
+        changes.append(("rejection_lift", {"p": event.p, "seq": seq, "lifted_seq": event.seq}))
     if {"key_fp", "value_fp"} & payload.keys() or {"valid_from", "valid_to"} & meta.keys():
         changes += close_keys(event, old)
         if prints["key_fp"] and old.memory["status"] == "active":
@@ -167,7 +174,7 @@ def passage(
 def _spoken(version: Row, analyse: Analyse) -> list[str]:
     """Return the terms of who said it and on which day: in a conversation they are part of what was said."""
     day = from_us(version["valid_from"])
-    return analyse(f"{version['speaker'] or ''} {day.day} {day:%B} {day.year}")
+    return analyse(f"{version['speaker'] or ''} {day.day} {MONTHS[day.month - 1]} {day.year}")
 
 
 def _standing(of: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from eunoe.domain.event import Event
@@ -31,6 +33,7 @@ class Session:
         self._origin = context.caller.origin()
         self._stream = context.store.uuid
         self.position = tx.ledger(self.p).position(self._stream)
+        self._stamp: dict[str, Any] = {}
         if self.position.seq:
             context.known[project.slug] = project
 
@@ -38,6 +41,15 @@ class Session:
     def now(self) -> int:
         """Return the instant at which the next event will be recorded."""
         return max(self.context.clock.now_us(), self.position.recorded_at + 1)
+
+    @contextmanager
+    def retelling(self, *, occurred_at: int, dedupe_key: str) -> Iterator[None]:
+        """Let the first event recorded in this block carry this time and key: it retells an event of elsewhere."""
+        self._stamp = {"occurred_at": occurred_at, "dedupe_key": dedupe_key}
+        try:
+            yield
+        finally:
+            self._stamp = {}
 
     def record(
         self,
@@ -62,6 +74,9 @@ class Session:
             memory: The id of a newly recorded memory; default the event's id.
         """
         instant = self.now if now is None else now
+        occurred_at = self._stamp.get("occurred_at", occurred_at)
+        dedupe_key = self._stamp.get("dedupe_key", dedupe_key)
+        self._stamp = {}
         entropy = self.context.entropy.random_bytes(ID_BYTES + (SALT_BYTES if payload else 0))
         ident = next_id(instant, entropy[:ID_BYTES], after=self.position.id)
         is_new = kind == "memory.recorded"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from typing import Any, NamedTuple
-from zlib import compress, crc32, decompress, error
+from zlib import compress, crc32, decompressobj, error
 
 from eunoe.domain.canonical import canonical_bytes, parse
 from eunoe.errors import Invalid
@@ -48,9 +48,12 @@ def read_cursor(text: str, *, question: str) -> Cursor:
         raw = urlsafe_b64decode(text + "=" * (-len(text) % 4))
         if len(raw) > _MOST_BYTES:
             raise ValueError("too long")
-        content = parse(decompress(raw, bufsize=_MOST_BYTES))
+        unpacker = decompressobj()
+        content = parse(unpacker.decompress(raw, _MOST_BYTES))
+        if unpacker.unconsumed_tail:
+            raise ValueError("too long")
         mark, now, seen = content["q"], int(content["now"]), tuple(map(str, content["seen"]))
-        cursor = Cursor(now=now, seen=seen, place=content["place"], returned=int(content["returned"]))
+        cursor = Cursor(now=now, seen=seen, place=_place(content["place"]), returned=int(content["returned"]))
     except (ValueError, error, KeyError, TypeError, AttributeError, Invalid) as exc:
         raise Invalid(
             "bad_cursor", "after is no cursor of this Eunoe; leave it out to start from the beginning"
@@ -58,6 +61,12 @@ def read_cursor(text: str, *, question: str) -> Cursor:
     if mark != _mark(question):
         raise Invalid("bad_cursor", "after belongs to another query or other filters; repeat those of the first page")
     return cursor
+
+
+def _place(value: Any) -> dict[str, Any] | None:
+    if value is not None and not all(isinstance(each, int | str) for each in value.values()):
+        raise ValueError("no place")
+    return dict(value) if value is not None else None
 
 
 def _mark(question: str) -> str:

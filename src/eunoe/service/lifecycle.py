@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from eunoe.admission.keys import is_free
+from eunoe.admission.keys import is_free, is_within
 from eunoe.domain import limits
 from eunoe.domain.address import Target
 from eunoe.domain.memory import Change, Memory
-from eunoe.errors import Conflict, Refused
+from eunoe.errors import Conflict, Invalid, Refused, shown
+from eunoe.ports.memories import Stand
 from eunoe.service.commit import Session, open_session
 from eunoe.service.context import Context
 from eunoe.service.filters import to_filter
 from eunoe.service.find import addressed, written
 
+_FILTERS = ("kinds", "tags", "any_tags", "paths", "since", "until", "scope", "session")
 _DONE = {"memory.archived": "archived", "memory.forgotten": "forgotten"}
 
 
@@ -44,6 +46,8 @@ def forget(
     Raises:
         Refused: `empty_filter`: neither a memory nor a filter is named. NotFound: `no_memory`.
     """
+    if unknown := filters.keys() - set(_FILTERS):
+        raise Invalid("unknown_filter", f"unknown filter {shown(min(unknown))}; forget takes {' '.join(_FILTERS)}")
     given = {name: value for name, value in filters.items() if value not in (None, (), [])}
     if target is not None and not given:
         return _withdraw_one(context, target, "memory.forgotten", dry_run=dry_run)
@@ -57,7 +61,7 @@ def forget(
         if not dry_run and found:
             session = open_session(context, view)  # type: ignore[arg-type]  # a write transaction when not a dry run
             for memory in found:
-                _withdraw(session, memory, "memory.forgotten")
+                withdraw(session, memory, "memory.forgotten")
     numbers = tuple(memory.number for memory in found)
     return Change(action="forgotten", memories=numbers, ids=tuple(memory.id for memory in found), dry_run=dry_run)
 
@@ -67,33 +71,49 @@ def restore(context: Context, target: Target) -> Change:
 
     Raises:
         NotFound: `no_memory`. Conflict: `superseded`: it has a successor, which is to be updated instead;
-        `held_key`: its key was taken; release that one, or update this one's key first.
+        `held_key`: its key was taken; release that one, or update this one's key first; `duplicate_text`.
         Refused: `needs_person`: a person took it back, and an agent asks.
     """
     context, address = written(context, target)
     with context.store.writing() as tx:
         session = open_session(context, tx)
         memory = addressed(session, address)
-        if memory.status in ("active", "pending"):
-            return Change(action="unchanged", memories=(memory.number,), ids=(memory.id,))
-        beliefs, now = tx.beliefs(session.p), session.now
-        stand = beliefs.stand(memory.id)
-        assert stand is not None  # noqa: S101 - it was just read in this transaction
-        if stand.superseded_by and (stand.valid_to is None or stand.valid_to <= now):
-            raise Conflict("superseded", f"{memory.address} was superseded and is not revived; update its successor")
-        _check_may_restore(session, memory, stand.fp or stand.value_fp)
-        valid_from = stand.valid_from
-        if stand.key_fp:
-            intervals = beliefs.intervals(memory.scope, stand.key_fp)
-            valid_from = max([valid_from, *(each.valid_to or 0 for each in intervals if (each.valid_to or 0) <= now)])
-            if not is_free(intervals, valid_from, stand.valid_to):
-                raise Conflict(
-                    "held_key", f"the key {memory.key!r} of {memory.address} is another's now; release it first"
-                )
-        status = "pending" if memory.trust == "external" else "active"
-        meta = {"memory": memory.id, "status": status, "valid_from": valid_from, "valid_to": stand.valid_to}
-        session.record("memory.restored", {name: value for name, value in meta.items() if value is not None}, now=now)
-    return Change(action="restored", memories=(memory.number,), ids=(memory.id,))
+        changed = bring_back(session, memory)
+    return Change(action="restored" if changed else "unchanged", memories=(memory.number,), ids=(memory.id,))
+
+
+def bring_back(session: Session, memory: Memory) -> bool:
+    """Record that a memory is believed again; tell whether it was not. Raises as `restore` does."""
+    if memory.status in ("active", "pending"):
+        return False
+    beliefs, now = session.tx.beliefs(session.p), session.now
+    stand = beliefs.stand(memory.id)
+    assert stand is not None  # noqa: S101 - it was just read in this transaction
+    if stand.superseded_by and (stand.valid_to is None or stand.valid_to <= now):
+        raise Conflict("superseded", f"{memory.address} was superseded and is not revived; update its successor")
+    _check_may_restore(session, memory, stand.fp or stand.value_fp)
+    if stand.fp is not None:
+        for other in beliefs.same_text(memory.scope, stand.fp):
+            if other.status in ("active", "pending") and is_within(other, now):
+                raise Conflict("duplicate_text", f"#{other.number} says exactly this; {memory.address} stays away")
+    status = "pending" if memory.trust == "external" else "active"
+    meta: dict[str, Any] = {"memory": memory.id, "status": status, "valid_from": _free_from(session, memory, stand)}
+    if stand.valid_to is not None:
+        meta["valid_to"] = stand.valid_to
+    session.record("memory.restored", meta, now=now)
+    return True
+
+
+def _free_from(session: Session, memory: Memory, stand: Stand) -> int:
+    """Return from when a memory can be believed again. Raises `Conflict` (`held_key`) when its key is taken."""
+    if stand.key_fp is None:
+        return stand.valid_from
+    intervals = session.tx.beliefs(session.p).intervals(memory.scope, stand.key_fp)
+    ended = (each.valid_to for each in intervals if each.valid_to is not None and each.valid_to <= session.now)
+    valid_from = max(stand.valid_from, *ended, stand.valid_from)
+    if not is_free(intervals, valid_from, stand.valid_to):
+        raise Conflict("held_key", f"the key {memory.key!r} of {memory.address} is another's now; release it first")
+    return valid_from
 
 
 def _check_may_restore(session: Session, memory: Memory, fp: str | None) -> None:
@@ -114,12 +134,12 @@ def _withdraw_one(context: Context, target: Target, kind: str, *, dry_run: bool 
     with context.store.writing() as tx:
         session = open_session(context, tx)
         memory = addressed(session, address)
-        changed = _withdraw(session, memory, kind)
+        changed = withdraw(session, memory, kind)
     action = _DONE[kind] if changed else "unchanged"
     return Change(action=action, memories=(memory.number,), ids=(memory.id,))
 
 
-def _withdraw(session: Session, memory: Memory, kind: str) -> bool:
+def withdraw(session: Session, memory: Memory, kind: str) -> bool:
     """Record that a memory is put away or taken back; tell whether that changed anything."""
     if memory.status == _DONE[kind]:
         return False
@@ -137,12 +157,8 @@ def _scheduled_over(session: Session, memory: Memory) -> list[dict[str, Any]]:
     """Return what a memory that never came true would have ended: it goes on until what comes after that one."""
     beliefs = session.tx.beliefs(session.p)
     stand = beliefs.stand(memory.id)
-    if stand is None or stand.key_fp is None or stand.valid_from <= session.now or stand.status != "active":
+    if stand is None or stand.valid_from <= session.now or stand.status != "active":
         return []
-    after = {"valid_to": stand.valid_to, "superseded_by": stand.superseded_by}
-    reopened = []
-    for each in beliefs.intervals(memory.scope, stand.key_fp):
-        ended = beliefs.stand(each.memory) if each.valid_to == stand.valid_from else None
-        if ended is not None and ended.superseded_by == memory.id:
-            reopened.append({"memory": ended.id, **after})
-    return reopened
+    end = stand.valid_to if stand.superseded_by else None
+    followed = (each for each in beliefs.followed_by(memory.id) if each.status == "active")
+    return [{"memory": each.id, "valid_to": end, "superseded_by": stand.superseded_by} for each in followed]

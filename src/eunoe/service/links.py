@@ -18,7 +18,8 @@ def link(context: Context, a: Target, b: Target, *, note: str | None = None) -> 
     Raises:
         NotFound: `no_memory`. Invalid: `links_itself`. Conflict: `not_active`. Refused: `other_project`.
     """
-    text = Cleaner().optional(note, "note", limit=limits.NOTE, line=True)
+    cleaner = Cleaner()
+    text = cleaner.optional(note, "note", limit=limits.NOTE, line=True)
     context, _ = written(context, a)
     with context.store.writing() as tx:
         session = open_session(context, tx)
@@ -28,7 +29,8 @@ def link(context: Context, a: Target, b: Target, *, note: str | None = None) -> 
             return Change(action="unchanged", memories=numbers, ids=idents, notes=("They are linked already.",))
         meta = {"a": min(one, other), "b": max(one, other)}
         session.record("link.made", meta, None if text is None else {"note": text})
-    return Change(action="linked", memories=numbers, ids=idents)
+    notes = ("A secret was masked in: note.",) if cleaner.masked else ()
+    return Change(action="linked", memories=numbers, ids=idents, notes=notes)
 
 
 def unlink(context: Context, a: Target, b: Target) -> Change:

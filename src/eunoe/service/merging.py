@@ -18,12 +18,16 @@ from eunoe.domain.caller import Caller
 from eunoe.domain.document import Document
 from eunoe.domain.event import Event
 from eunoe.domain.fingerprint import key_fingerprint, value_fingerprint
-from eunoe.domain.memory import TRUSTS
+from eunoe.domain.memory import TRUSTS, Memory
 from eunoe.errors import Conflict, Refused
 from eunoe.service.commit import Session
+from eunoe.service.lifecycle import bring_back, withdraw
+from eunoe.service.update import revise
 
 Progress = Callable[[int, int], None]
 
+_CONTENT = ("title", "body", "tags", "paths", "key", "value", "source")
+_STRUCTURE = ("kind", "importance", "pinned", "valid_from", "valid_to")
 _CARRIED = ("title", "tags", "paths", "key", "value", "session", "turn", "speaker", "source")
 
 
@@ -134,41 +138,26 @@ class Merge:
             self._ours.add(here)
 
     def _changed(self, event: Event, meta: dict[str, Any]) -> None:
-        """State again what happened to a memory after it was recorded; what no longer applies is left out."""
+        """Do again what was done to a memory after it was recorded; what no longer applies is left out and told."""
         here = self._here[meta["memory"]]
-        stand = self._session.tx.beliefs(self._session.p).stand(here)
-        if stand is None or (here not in self._ours and event.type != "memory.confirmed"):
-            return
-        meta = {**meta, "memory": here}
-        if event.type == "memory.revised":
-            meta["version"] = stand.version + 1
-        if "reopens" in meta:
-            meta["reopens"] = [
-                entry | {name: self._here.get(entry[name]) for name in ("memory", "superseded_by")}
-                for entry in meta["reopens"]
-                if entry["memory"] in self._here
-            ]
-        payload = event.read_payload() or None
-        if payload is not None:
-            payload |= self._prints(stand.scope, payload)
-        kf = (payload or {}).get("key_fp", stand.key_fp)
-        if kf and event.type in ("memory.revised", "memory.restored"):
-            from eunoe.admission.keys import is_free
-            vf=meta.get("valid_from", stand.valid_from); vt=meta.get("valid_to", None if event.type=="memory.restored" else stand.valid_to)
-            others=[e for e in self._session.tx.beliefs(self._session.p).intervals(stand.scope, kf) if e.memory != here]
-            if not is_free(others, vf, vt):
-                raise Conflict("held_key", "held")
-        self._write(event, event.type, meta, payload, self._session.now)
+        memory = self._session.tx.memories(self._session.p).read([here], now=self._session.now)[here]
+        if event.type == "memory.confirmed":
+            self._write(event, event.type, {**meta, "memory": here}, None, self._session.now)
+        elif here in self._ours:
+            with self._session.retelling(occurred_at=event.occurred_at, dedupe_key=self._dedupe_key(event)):
+                try:
+                    self.events += bool(self._again(event, meta, memory))
+                except (Conflict, Refused) as exc:
+                    self.set_aside.append(f"#{self._numbers_there[meta['memory']]}, {event.type}: {exc.message}")
 
-    def _prints(self, scope: str, payload: dict[str, Any]) -> dict[str, Any]:
-        """Fingerprints are keyed by the project's secret: theirs mean nothing here."""
-        secret = self._session.project.secret
-        prints: dict[str, Any] = {name: None for name in ("fp", "words_fp", "key_fp", "value_fp") if name in payload}
-        if payload.get("key_fp") and payload.get("key"):
-            value = payload.get("value") or payload.get("body") or ""
-            prints["key_fp"] = key_fingerprint(secret, scope, payload["key"])
-            prints["value_fp"] = value_fingerprint(secret, scope, payload["key"], value)
-        return prints
+    def _again(self, event: Event, meta: dict[str, Any], memory: Memory) -> object:
+        if event.type == "memory.revised":
+            payload = event.read_payload()
+            content = {name: payload[name] for name in _CONTENT if name in payload}
+            return revise(self._session, memory, content, {name: meta[name] for name in _STRUCTURE if name in meta})
+        if event.type == "memory.restored":
+            return bring_back(self._session, memory)
+        return withdraw(self._session, memory, event.type)
 
     def _link(self, event: Event, meta: dict[str, Any]) -> None:
         a, b = self._here.get(meta["a"]), self._here.get(meta["b"])

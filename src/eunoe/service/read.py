@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from eunoe.domain.address import Address, Target, parse_address
 from eunoe.domain.event import Event
+from eunoe.domain.fingerprint import key_fingerprint
 from eunoe.domain.instants import from_us, optional_us
 from eunoe.domain.memory import Linked, Memory
 from eunoe.domain.postings import term_names
@@ -96,11 +97,16 @@ def history(context: Context, target: Target | None = None, *, key: str | None =
     with context.store.reading() as view:
         project = context.existing(view)
         now = context.moment(view, project)
-        ident = find_id(context, view, project, address, at=now)
-        if key is None:
+        if address.key is None:
+            ident = find_id(context, view, project, address, at=now)
             return _steps(context, view, project, ident, now)
+        scopes = context.scopes()
+        prints = {scope: key_fingerprint(project.secret, scope, address.key) for scope in scopes}
+        holders = view.memories(project.p).holders(scopes, prints)
+        if not holders:
+            raise NotFound("no_memory", f"nothing ever held the key {address.key!r} in {project.slug}")
         # An event that replaced a value speaks of both memories; the one whose version it made is told last, and stays.
-        found = [step for each in _line(view, project, ident) for step in _steps(context, view, project, each, now)]
+        found = [step for each in holders for step in _steps(context, view, project, each, now)]
         steps = {step.event: step for step in sorted(found, key=lambda step: step.version is not None)}
         return sorted(steps.values(), key=lambda step: step.event)
 
@@ -147,15 +153,6 @@ def _read(view: View, project: Project, ident: str, address: Address, *, now: in
     if ident not in found:
         raise NotFound("no_memory", f"{address} was not known at that time in {project.slug}")
     return found[ident]
-
-
-def _line(view: View, project: Project, ident: str) -> list[str]:
-    """Return a holder of a key and all whom it follows, directly or not."""
-    line, beliefs = [ident], view.beliefs(project.p)
-    stand = beliefs.stand(ident)
-    if stand is not None and stand.key_fp is not None:
-        line += [each.memory for each in beliefs.intervals(stand.scope, stand.key_fp)]
-    return list(dict.fromkeys(line))
 
 
 def _steps(context: Context, view: View, project: Project, ident: str, now: int) -> list[Step]:

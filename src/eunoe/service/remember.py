@@ -117,7 +117,11 @@ def state(
 def _confirmed(session: Session, decision: Confirm, statement: Draft, now: int) -> Receipt:
     event = session.record(
         "memory.confirmed",
-        {"memory": decision.memory.id, "how": "restated", "counts_as_confirmation": True},
+        {
+            "memory": decision.memory.id,
+            "how": "restated",
+            "counts_as_confirmation": statement.trust != "external",
+        },
         now=now,
         occurred_at=statement.occurred_at,
         dedupe_key=statement.dedupe_key,
@@ -185,6 +189,8 @@ def targets(value: Any) -> tuple[Target, ...]:
 def _drafts(
     context: Context, items: Iterable[Mapping[str, Any]]
 ) -> list[tuple[Draft, tuple[Target, ...], tuple[Target, ...]]]:
+    if isinstance(items, Mapping | str) or not isinstance(items, Iterable):
+        raise Invalid("bad_type", f"items={shown(items)} must be a list of mappings with at least a body")
     drafts = []
     for at, item in enumerate(items):
         try:

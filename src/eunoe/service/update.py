@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from eunoe.admission.draft import Cleaner, check_flag, check_importance, check_key, check_period
+from eunoe.admission.draft import Cleaner, check_flag, check_importance, check_new_key, check_period
 from eunoe.admission.keys import is_free
+from eunoe.admission.rejections import lifted
 from eunoe.domain import limits
 from eunoe.domain.address import Target
-from eunoe.domain.fingerprint import key_fingerprint, text_fingerprint, value_fingerprint, words_fingerprint
+from eunoe.domain.fingerprint import (
+    key_fingerprint,
+    text_fingerprint,
+    turn_fingerprint,
+    value_fingerprint,
+    words_fingerprint,
+)
 from eunoe.domain.hard_tokens import hard_tokens
 from eunoe.domain.instants import optional_us
 from eunoe.domain.kinds import kind_named
@@ -48,20 +56,10 @@ def update(context: Context, target: Target, *, version: int | None = None, **ch
     with context.store.writing() as tx:
         session = open_session(context, tx)
         memory = addressed(session, address)
-        stand = tx.beliefs(session.p).stand(memory.id)
-        assert stand is not None  # noqa: S101 - it was just read in this transaction
-        _check_stand(memory, version)
-        now = session.now
-        content, structure = _changed(memory, content, structure)
-        if not content and not structure:
-            return Change(action="unchanged", memories=(memory.number,), ids=(memory.id,))
-        fields = sorted(content.keys() | structure.keys())
-        _check_body(memory, content, structure)
-        content |= _prints(session, memory, stand, content, structure)
-        meta = {"memory": memory.id, "version": memory.version + 1, "fields": fields, **structure}
-        if cleaner.masked:
-            meta["masked"] = cleaner.masked
-        session.record("memory.revised", meta, content, now=now)
+        _check_version(memory, version)
+        fields = revise(session, memory, content, structure, masked=cleaner.masked)
+    if not fields:
+        return Change(action="unchanged", memories=(memory.number,), ids=(memory.id,))
     notes = (f"A secret was masked in: {', '.join(cleaner.masked)}.",) if cleaner.masked else ()
     return Change(
         action="updated",
@@ -70,6 +68,58 @@ def update(context: Context, target: Target, *, version: int | None = None, **ch
         notes=(*notes, *cleaner.warnings),
         details={"version": memory.version + 1, "fields": fields},
     )
+
+
+def revise(
+    session: Session,
+    memory: Memory,
+    content: dict[str, Any],
+    structure: dict[str, Any],
+    *,
+    masked: Sequence[str] = (),
+) -> list[str]:
+    """Record what changes of a memory, through the rules of the gate; return the names of the fields that did.
+
+    Args:
+        session: The write transaction.
+        memory: The memory as it is.
+        content: Cleaned texts by field; None clears.
+        structure: Cleaned kind, importance (thousandths), pinned and times (microseconds).
+        masked: Fields in which a secret was masked.
+
+    Raises:
+        Conflict: `not_active`, `held_key`, `duplicate_text`. Refused: `rejected`.
+        Invalid: `too_long`, `bad_period`, `value_without_key`.
+    """
+    if memory.status not in ("active", "pending"):
+        raise Conflict("not_active", f"{memory.address} is {memory.status}; only what is believed can be updated")
+    stand = session.tx.beliefs(session.p).stand(memory.id)
+    assert stand is not None  # noqa: S101 - it was just read in this transaction
+    if content.get("key", memory.key) is None and "key" in content and memory.value is not None:
+        content = {**content, "value": None}
+    content, structure = _changed(memory, content, structure)
+    if not content and not structure:
+        return []
+    fields = sorted(content.keys() | structure.keys())
+    _check_body(memory, content, structure)
+    prints = _prints(session, memory, stand, content, structure)
+    meta = {"memory": memory.id, "version": memory.version + 1, "fields": fields, **structure}
+    if masked:
+        meta["masked"] = list(masked)
+    if lifts := _lifts(session, memory, stand, prints):
+        meta["lifts"] = list(lifts)
+    session.record("memory.revised", meta, {**content, **prints})
+    return fields
+
+
+def _lifts(session: Session, memory: Memory, stand: Stand, prints: dict[str, Any]) -> tuple[int, ...]:
+    """Return the rejections that the new wording lifts. Raises `Refused` (`rejected`) where it may not."""
+    new = [prints[name] for name in ("fp", "value_fp") if prints.get(name) not in (None, getattr(stand, name))]
+    if not new:
+        return ()
+    caller = session.context.caller
+    trust = "imported" if caller.author == "import" else "stated"
+    return lifted(session.tx.beliefs(session.p).rejections(memory.scope, new), caller, trust=trust)
 
 
 def _cleaned(clean: Cleaner, changes: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -87,7 +137,7 @@ def _cleaned(clean: Cleaner, changes: dict[str, Any]) -> tuple[dict[str, Any], d
             case "source":
                 content[name] = clean.optional(value, name, limit=limits.SOURCE, line=True)
             case "key":
-                content[name] = None if value is None else check_key(value)
+                content[name] = None if value is None else check_new_key(value)
             case "tags":
                 content[name] = list(clean.listed(value, name, most=limits.TAGS, limit=limits.TAG))
             case "paths":
@@ -112,15 +162,13 @@ def _structural(name: str, value: Any) -> Any:
     return instant
 
 
-def _check_stand(memory: Memory, version: int | None) -> None:
+def _check_version(memory: Memory, version: int | None) -> None:
     if version is not None and version != memory.version:
         raise Conflict(
             "stale_version",
             f"{memory.address} is at version {memory.version}, you have read {version}; read it again",
             details={"version": memory.version},
         )
-    if memory.status not in ("active", "pending"):
-        raise Conflict("not_active", f"{memory.address} is {memory.status}; only what is believed can be updated")
 
 
 def _check_body(memory: Memory, content: dict[str, Any], structure: dict[str, Any]) -> None:
@@ -162,9 +210,11 @@ def _prints(
             raise Invalid("value_without_key", "value names the value of a key; give key as well")
         if "body" not in content and "key" not in content:
             return {}
-        identity = body if memory.turn is None or stand.words_fp else f"{memory.session}\n{memory.turn}\n{body}"
         hard = hard_tokens(body)
-        fp = text_fingerprint(secret, scope, identity, hard)
+        if memory.turn is not None and memory.session is not None:
+            fp = turn_fingerprint(secret, scope, memory.session, memory.turn, body, hard)
+        else:
+            fp = text_fingerprint(secret, scope, body, hard)
         _check_same_text(beliefs.same_text(scope, fp), memory, session.now)
         words_fp = words_fingerprint(secret, scope, session.context.analyser.terms(body), hard)
         return {"fp": fp, "words_fp": words_fp if stand.words_fp else None, "key_fp": None, "value_fp": None}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from eunoe.ports.lane import Found
+from eunoe.ports.text_index import Statistics
 from eunoe.retrieval.score import DIGITS, Weights, score
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from eunoe.ports.text_index import Filter, Passage, Statistics, TextIndex
+    from eunoe.ports.text_index import Filter, Passage, TextIndex
     from eunoe.retrieval.recipes import Recipe
 
 
@@ -27,6 +28,8 @@ class KeywordLane:
     ) -> list[Found]:
         """See `Lane.find`. Evidence is BM25 over the largest BM25 that the query could reach."""
         statistics = index.statistics(terms, accept.scopes)
+        if accept.known_at is not None:
+            statistics = _of_the_past(statistics, terms)
         selecting = selective(terms, statistics, recipe)
         if not selecting:
             return []
@@ -52,6 +55,12 @@ def _best(passages: Sequence[Passage], totals: Mapping[int, float]) -> list[tupl
     ranked = [(total, at) for at, total in totals.items() if passages[at].visible]
     ranked.sort(key=lambda pair: (-pair[0], passages[pair[1]].memory))
     return ranked
+
+
+def _of_the_past(statistics: Statistics, terms: Sequence[str]) -> Statistics:
+    """Statistics count what is believed now; a word that only an earlier version held must still be looked for."""
+    df = {term: statistics.df.get(term, 1) for term in terms}
+    return Statistics(max(statistics.documents, 1), statistics.length, df)
 
 
 def selective(terms: Sequence[str], statistics: Statistics, recipe: Recipe) -> list[str]:

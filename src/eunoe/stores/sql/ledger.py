@@ -39,7 +39,10 @@ class SqlLedger:
 
     def events(self, *, after: int = 0, memory: str | None = None, newest_first: bool = False) -> Iterator[Event]:
         """See `Ledger.events`."""
-        name = "events_of_memory" if memory else "events_newest" if newest_first else "events_after"
+        if memory:
+            name = "events_of_memory_newest" if newest_first else "events_of_memory"
+        else:
+            name = "events_newest" if newest_first else "events_after"
         params: dict[str, Any] = {"p": self._p, "after": after}
         if memory:
             params["memory"] = memory

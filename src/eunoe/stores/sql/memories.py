@@ -42,6 +42,14 @@ class SqlBeliefs:
         """See `Beliefs.same_words`."""
         return self._newest_first(self._run("same_words", scope=scope, words_fp=words_fp))
 
+    def pending_value(self, scope: str, value_fp: str) -> Stand | None:
+        """See `Beliefs.pending_value`."""
+        return next(iter(self._newest_first(self._run("pending_value", scope=scope, value_fp=value_fp))), None)
+
+    def followed_by(self, ident: str) -> list[Stand]:
+        """See `Beliefs.followed_by`."""
+        return self._newest_first(self._run("followed_by", id=ident))[::-1]
+
     def intervals(self, scope: str, key_fp: str) -> list[Interval]:
         """See `Beliefs.intervals`."""
         rows = self._run("intervals", scope=scope, key_fp=key_fp)
@@ -84,6 +92,11 @@ class SqlMemories:
             if rows:
                 return str(rows[0][0])
         return None
+
+    def holders(self, scopes: Sequence[str], key_fps: Mapping[str, str]) -> list[str]:
+        """See `Memories.holders`."""
+        found = [self._run("holders", scope=scope, key_fp=key_fps[scope]) for scope in scopes]
+        return [ident for rows in found for (ident,) in rows]
 
     def read(self, idents: Sequence[str], *, now: int, known_at: int | None = None) -> dict[str, Memory]:
         """See `Memories.read`."""
@@ -164,8 +177,8 @@ def hydrate(row: Row, now: int, known_at: int | None = None) -> Memory:
         status = "pending" if trust == "external" else "active"
         if valid_to_at is not None and valid_to_at > known_at:
             valid_to = superseded_by = None
-    if status == "active" and superseded_by and valid_to is not None and valid_to <= now:
-        status = "superseded"
+    if status in ("active", "superseded") and superseded_by and valid_to is not None:
+        status = "superseded" if valid_to <= now else "active"
     return Memory(
         id=ident,
         number=number,

@@ -56,12 +56,14 @@ class SqlTextIndex:
     def neighbours(self, ranges: Sequence[tuple[str, int, int]], accept: Filter) -> list[Passage]:
         """See `TextIndex.neighbours`."""
         where = condition(accept)
+        readable = condition(Filter(scopes=accept.scopes, now=accept.now, known_at=accept.known_at))
         found: list[Passage] = []
         for start in range(0, len(ranges), _RANGES):
             batch = ranges[start : start + _RANGES]
             wanted = ", ".join(f"(:session{at}, :first{at}, :last{at})" for at in range(len(batch)))
-            scopes = names("scope", accept.scopes)
-            sql = _SQL["neighbours"].format(visible=where.sql, joins=where.joins, wanted=wanted, scopes=scopes)
+            sql = _SQL["neighbours"].format(
+                visible="1" if accept.is_open else where.sql, joins=where.joins, wanted=wanted, readable=readable.sql
+            )
             params = where.params | {"p": self._p}
             for stem, column in (("session", 0), ("first", 1), ("last", 2)):
                 params |= values(stem, [each[column] for each in batch])

@@ -99,6 +99,8 @@ create table memories (
 create unique index memories_number on memories (p, number);
 create index memories_fp on memories (p, scope, fp) where fp is not null;
 create index memories_words on memories (p, scope, words_fp) where words_fp is not null;
+create index memories_pending on memories (p, scope, value_fp) where status = 'pending';
+create index memories_successor on memories (p, superseded_by) where superseded_by is not null;
 create index memories_session on memories (p, session, turn) where session is not null;
 create index memories_expiry on memories (p, expires_at) where expires_at is not null;
 

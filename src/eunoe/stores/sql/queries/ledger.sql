@@ -39,6 +39,12 @@ select e.seq, e.id, e.stream, e.n, e.type, e.v, e.origin, e.occurred_at, e.recor
 from subjects s join events e on e.p = s.p and e.seq = s.seq
 where s.p = :p and s.memory = :memory and s.seq > :after order by s.seq
 
+-- name: events_of_memory_newest
+select e.seq, e.id, e.stream, e.n, e.type, e.v, e.origin, e.occurred_at, e.recorded_at, e.received_at, e.dedupe_key,
+  e.meta, e.payload, e.payload_key, e.payload_hash, e.prev_hash, e.hash
+from subjects s join events e on e.p = s.p and e.seq = s.seq
+where s.p = :p and s.memory = :memory and s.seq > :after order by s.seq desc
+
 -- name: event_by_id
 select seq, id, stream, n, type, v, origin, occurred_at, recorded_at, received_at, dedupe_key, meta, payload,
   payload_key, payload_hash, prev_hash, hash

@@ -13,6 +13,15 @@ select id from memories where p = :p and scope = :scope and fp = :fp
 -- name: same_words
 select id from memories where p = :p and scope = :scope and words_fp = :words_fp and status = 'active'
 
+-- name: pending_value
+select id from memories where p = :p and scope = :scope and value_fp = :value_fp and status = 'pending'
+
+-- name: followed_by
+select id from memories where p = :p and superseded_by = :id
+
+-- name: holders
+select distinct memory from keys where p = :p and scope = :scope and key_fp = :key_fp
+
 -- name: intervals
 select memory, value_fp, valid_from, valid_to from keys
 where p = :p and scope = :scope and key_fp = :key_fp and recorded_to is null order by valid_from

@@ -14,7 +14,7 @@ select pa.rid, pa.memory, pa.version, pa.session, pa.turn, pa.length, pa.terms, 
 from wanted
 cross join passages pa on pa.p = :p and pa.session = wanted.session and pa.turn between wanted.first and wanted.last
   and pa.turn is not null{joins}
-where pa.scope in ({scopes})
+where {readable}
 
 -- Browsing without a query; the index `versions_browse` gives the order.
 -- name: browse
