@@ -7,10 +7,73 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import accumulate
 
-_SYLLABLES = (
-    "ba be bi bo bu da de di do du fa fe fi fo ka ke ki ko la le li lo ma me mi mo na ne no pa pe po ra re ro".split()
-)
-_FUNCTION = "the a of to in is on for and it that with at by from not this are was be as we or an if but so can".split()
+_SYLLABLES = [
+    "ba",
+    "be",
+    "bi",
+    "bo",
+    "bu",
+    "da",
+    "de",
+    "di",
+    "do",
+    "du",
+    "fa",
+    "fe",
+    "fi",
+    "fo",
+    "ka",
+    "ke",
+    "ki",
+    "ko",
+    "la",
+    "le",
+    "li",
+    "lo",
+    "ma",
+    "me",
+    "mi",
+    "mo",
+    "na",
+    "ne",
+    "no",
+    "pa",
+    "pe",
+    "po",
+    "ra",
+    "re",
+    "ro",
+]
+_FUNCTION = [
+    "the",
+    "a",
+    "of",
+    "to",
+    "in",
+    "is",
+    "on",
+    "for",
+    "and",
+    "it",
+    "that",
+    "with",
+    "at",
+    "by",
+    "from",
+    "not",
+    "this",
+    "are",
+    "was",
+    "be",
+    "as",
+    "we",
+    "or",
+    "an",
+    "if",
+    "but",
+    "so",
+    "can",
+]
 VOCABULARY = 30_000
 
 

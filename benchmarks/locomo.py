@@ -17,7 +17,7 @@ import re
 import sys
 import time
 from collections import defaultdict
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,8 @@ def turns(conversation: dict[str, Any]) -> list[dict[str, Any]]:
         (int(match.group(1)) for name in conversation if (match := re.fullmatch(r"session_(\d+)", name))),
     )
     for session in sessions:
-        when = datetime.strptime(conversation[f"session_{session}_date_time"], "%I:%M %p on %d %B, %Y")
+        said_at = conversation[f"session_{session}_date_time"]
+        when = datetime.strptime(f"{said_at} +0000", "%I:%M %p on %d %B, %Y %z")
         for at, turn in enumerate(conversation[f"session_{session}"]):
             photo = f" [shares a photo of {turn['blip_caption']}]" if turn.get("blip_caption") else ""
             items.append(
@@ -44,7 +45,7 @@ def turns(conversation: dict[str, Any]) -> list[dict[str, Any]]:
                     "session": f"session_{session}",
                     "turn": at,
                     "speaker": turn["speaker"],
-                    "occurred_at": when.replace(tzinfo=UTC),
+                    "occurred_at": when,
                     "source": turn["dia_id"],
                 }
             )

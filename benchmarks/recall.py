@@ -2,8 +2,8 @@
 
     python benchmarks/recall.py [--sizes 10000 100000] [--queries 200] [--projects 100]
 
-Raw: `select rowid, bm25(…) from passages_fts where passages_fts match … order by … limit 200` with the MATCH string that
-recall itself composes; nothing else. Both run in turns over the same file and connection cache; CPU of this process.
+Raw: `select rowid, bm25(…) from passages_fts where passages_fts match … order by … limit 200` with the MATCH string
+that recall itself composes; nothing else. Both run in turns over the same file; CPU of this process.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def raised() -> dict[str, set[str]]:
                 if isinstance(code, ast.Constant):
                     codes[RAISERS[node.func.id]].add(str(code.value))
                 else:
-                    if ast.unparse(code) == "code" and node.func.id == "Unavailable":
+                    if not tabled and ast.unparse(code) == "code" and node.func.id == "Unavailable":
                         continue  # `unusable` and the like: their callers name it
                     assert tabled or is_passed_on(code), f"{file.name}:{node.lineno}: a code that no table lists"
                     codes[node.func.id] |= tabled

@@ -58,7 +58,15 @@ def swapped() -> st.SearchStrategy[Pair]:
     return numbers.map(lambda n: (frame.format(*n), frame.format(n[1], n[0], n[2])))
 
 
-PAIRS = st.one_of(framed(), framed(), framed(), negated(), swapped()).flatmap(
+def cased() -> st.SearchStrategy[Pair]:
+    """Return two texts whose only difference is the case of a flag or an identifier."""
+    twins = st.sampled_from((("-v", "-V"), ("getUser", "getuser"), ("MiB", "Mib"), ("iOS", "IOS")))
+    return st.tuples(twins, st.sampled_from(_FRAMES)).map(
+        lambda row: (row[1].format(row[0][0]), row[1].format(row[0][1]))
+    )
+
+
+PAIRS = st.one_of(framed(), framed(), cased(), negated(), swapped()).flatmap(
     lambda pair: st.sampled_from((pair, pair[::-1]))
 )
 

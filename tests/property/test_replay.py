@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
+
 from hypothesis import given
+from hypothesis import strategies as st
 
 from eunoe import Memory
 from eunoe.domain.document import dump
-from eunoe.errors import Conflict
+from eunoe.stores.sql.rebuild import TABLES
 from tests.strategies import Op, World, budget, everything, histories
 
 
@@ -118,13 +120,60 @@ def test_links_of_a_later_memory_are_rebuilt_after_the_memory() -> None:
     assert_whole(memory)
 
 
-def test_merging_a_key_that_was_given_by_an_update_and_is_held_here_is_a_conflict() -> None:
+def test_merging_takes_no_key_away_that_is_held_here() -> None:
     world, other = World(seed="here"), World(seed="there", project="acme/other")
-    world.memory.remember("Frankfurt", key="deploy/current")
+    held = world.memory.remember("Frankfurt", key="deploy/current")
     other.memory.remember("Dublin")
     other.memory.update(1, key="deploy/current")
-    before = world.memory.export()
-    with pytest.raises(Conflict) as caught:
-        world.memory.import_(other.memory.export())
-    assert caught.value.code == "held_key"
-    assert world.memory.export() == before
+    done = world.memory.import_(other.memory.export())
+    assert len(done.set_aside) == 1
+    assert world.memory.get(key="deploy/current").id == held.id
+    assert world.memory.get(2).body == "Dublin"
+    assert_whole(world.memory)
+
+
+@budget(60)
+@given(st.data(), histories(most=10))
+def test_whatever_is_wrong_in_a_projection_is_found_and_put_right(data: st.DataObject, history: list[Op]) -> None:
+    world = World()
+    memory = world.memory
+    memory.remember_many(
+        [
+            {"body": "A value", "key": "k", "tags": ["t"], "paths": ["src"]},
+            {"body": "Its end", "key": "k", "links": [1]},
+            {"body": "Taken back"},
+        ]
+    )
+    memory.forget(3)
+    world.run(history)
+    told = everything(memory), memory.recall(None, limit=50), memory.recall("deploy value", limit=50, explain=True)
+    with memory._context.store._engine.writing() as connection:
+        filled = [table for table in TABLES if connection.run(f"select 1 from {table} limit 1")]
+        table = data.draw(st.sampled_from(filled))
+        damage(connection, table, data)
+    found = memory.rebuild(dry_run=True)
+    assert table in found.differences
+    assert not found.swapped
+    assert memory.rebuild().swapped
+    assert memory.rebuild(dry_run=True).differences == {}
+    assert (everything(memory), memory.recall(None, limit=50)) == told[:2]
+    assert memory.recall("deploy value", limit=50, explain=True) == told[2]
+
+
+def damage(connection: Any, table: str, data: st.DataObject) -> None:
+    """Remove one row of a table, or change one of its numbers."""
+    connection.run("pragma defer_foreign_keys = on")
+    rows = connection.dicts(f"select rowid as at, * from {table}")
+    row = data.draw(st.sampled_from(rows))
+    numbers = [name for name in _PLAIN_NUMBERS if isinstance(row.get(name), int)]
+    if table != "memories" and (not numbers or data.draw(st.booleans())):
+        connection.run(f"delete from {table} where rowid = :at", {"at": row["at"]})
+    else:
+        name = data.draw(st.sampled_from(numbers))
+        connection.run(f"update {table} set {name} = {name} + 1 where rowid = :at", {"at": row["at"]})
+
+
+_PLAIN_NUMBERS = (
+    *("occurrences", "last_seen", "confirmed_at", "importance", "valid_to", "recorded_to", "made_at", "by_person"),
+    *("length", "df", "n"),
+)

@@ -68,7 +68,7 @@ def test_texts_that_say_something_else_have_other_fingerprints(one: str, other: 
 
 def test_a_fingerprint_is_the_same_in_every_process_and_version() -> None:
     # Stored fingerprints depend on it; hard tokens are a set, so their order must not be that of a hash table.
-    parts = ["text", "project", "use api v2, never -v 2.10", "-V", "2.10", "API", "never", "v2"]
+    parts = ["text", "project", "use api v2, never -v 2.10", "-V", "2.10", "never", "v2"]
     message = b"".join(struct.pack(">I", len(part)) + part.encode() for part in parts)
     assert fp("Use API v2, never -V 2.10") == hmac.new(SECRET, message, hashlib.sha256).hexdigest()[:32]
 

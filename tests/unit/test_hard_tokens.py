@@ -67,3 +67,9 @@ def test_joining_texts_joins_their_tokens(one: str, other: str) -> None:
 @given(st.integers(0, 10**9), st.integers(0, 10**9))
 def test_no_two_numbers_are_taken_for_one_another(one: int, other: int) -> None:
     assert (hard_tokens(f"it costs {one} euros") == hard_tokens(f"it costs {other} euros")) == (one == other)
+
+
+def test_an_acronym_may_be_restated_in_small_letters_but_a_country_may_not() -> None:
+    assert hard_tokens("The API speaks JSON over TCP/IP") == frozenset()
+    assert hard_tokens("Ship to the US") == {"US"}
+    assert hard_tokens("Raise MAX_SIZE in GitHub, never in S3") == {"MAX_SIZE", "GitHub", "never", "S3"}

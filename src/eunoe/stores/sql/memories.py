@@ -96,7 +96,7 @@ class SqlMemories:
     def holders(self, scopes: Sequence[str], key_fps: Mapping[str, str]) -> list[str]:
         """See `Memories.holders`."""
         found = [self._run("holders", scope=scope, key_fp=key_fps[scope]) for scope in scopes]
-        return [ident for rows in found for (ident,) in rows]
+        return list(dict.fromkeys(ident for rows in found for (ident,) in rows))
 
     def read(self, idents: Sequence[str], *, now: int, known_at: int | None = None) -> dict[str, Memory]:
         """See `Memories.read`."""

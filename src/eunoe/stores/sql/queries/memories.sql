@@ -20,7 +20,7 @@ select id from memories where p = :p and scope = :scope and value_fp = :value_fp
 select id from memories where p = :p and superseded_by = :id
 
 -- name: holders
-select distinct memory from keys where p = :p and scope = :scope and key_fp = :key_fp
+select memory from keys where p = :p and scope = :scope and key_fp = :key_fp
 
 -- name: intervals
 select memory, value_fp, valid_from, valid_to from keys
