@@ -9,7 +9,7 @@ import contextlib
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -53,6 +53,13 @@ def budget(examples: int) -> settings:
     )
 
 
+class Failed(NamedTuple):
+    """An error on purpose, as an outcome."""
+
+    error: str
+    code: str
+
+
 class World:
     """A memory with the clock that its test moves."""
 
@@ -89,7 +96,7 @@ class World:
         except Unavailable:
             raise
         except EunoeError as exc:
-            return (type(exc).__name__, exc.code)
+            return Failed(type(exc).__name__, exc.code)
 
     def _addressed(self, given: dict[str, Any]) -> dict[str, Any]:
         """Turn places counted back from the newest memory into numbers."""

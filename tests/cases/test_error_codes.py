@@ -73,7 +73,7 @@ TABLE: list[tuple[str, type[EunoeError], Call]] = [
     ("no_memory", NotFound, lambda m: m.remember("x y", links=[99])),
     ("no_memory", NotFound, lambda m: m.remember("x y", supersedes=99)),
     ("other_project", Refused, lambda m: m.remember("x y", links=["me#1"])),
-    ("near_duplicate", Conflict, lambda m: m.remember("The raw body: Stripe webhooks need")),
+    ("near_duplicate", Conflict, lambda m: m.remember("The Stripe webhooks need a raw body.")),
     ("superseded", Conflict, lambda m: m.remember("The build runs on Sundays", supersedes=5)),
     ("not_active", Conflict, lambda m: m.remember("The gate is blue", supersedes=3)),
     ("other_scope", Refused, lambda m: m.remember("Kim likes coffee", supersedes=9)),

@@ -349,12 +349,12 @@ def test_one_bad_item_rolls_everything_back_and_is_named(m: Memory, item: Any, c
 
 def test_a_near_duplicate_in_a_batch_is_recorded_and_flagged(m: Memory) -> None:
     m.remember(RAW)
-    (receipt,) = m.remember_many([{"body": "The raw body: Stripe webhooks need"}])
+    (receipt,) = m.remember_many([{"body": "The Stripe webhooks need a raw body."}])
     assert [twin.number for twin in receipt.twins] == [1]
     with pytest.raises(Conflict) as caught:
-        m.remember("Need the raw body, Stripe webhooks")
+        m.remember("Stripe's webhooks need that raw body")
     assert caught.value.details["twins"] == [2, 1]
-    assert m.remember("Need the raw body, Stripe webhooks", force=True).number == 3
+    assert m.remember("Stripe's webhooks need that raw body", force=True).number == 3
 
 
 def test_a_memory_that_cannot_be_read_later_is_never_stored(m: Memory) -> None:

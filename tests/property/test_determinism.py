@@ -60,10 +60,12 @@ def test_another_project_in_the_same_store_moves_no_score(history: list[Op], for
 def test_every_hit_explains_where_its_score_comes_from(history: list[Op]) -> None:
     world = World()
     world.memory.remember("The deploy target is somewhere", session="noon", turn=0, speaker="Ana")
+    world.memory.remember("Somebody guessed the deploy target", trust="inferred")
     world.run(history)
     for query in QUERIES[1:]:
         for hit in world.memory.recall(query, limit=50, explain=True).hits:
             told = hit.explanation
+            assert (told["multipliers"]["trust"] < 1) == (hit.trust in ("inferred", "imported"))
             assert {name for name, lane in told["lanes"].items() if lane["rank"] >= 1}
             assert max(lane["evidence"] for lane in told["lanes"].values()) == hit.evidence
             assert math.isclose(hit.evidence * math.prod(told["multipliers"].values()), hit.score, abs_tol=1e-9)

@@ -102,7 +102,8 @@ class Known:
 
 
 def analyse(text: str) -> list[str]:
-    return [word.strip(".,:").lower() for word in text.split()]
+    words = (word.strip(".,:").lower() for word in text.split())
+    return [word for word in words if word not in ("a", "the")]
 
 
 def statement(body: str = BODY, *, supersedes: Sequence[Stand] = (), author: Author = "person", **fields: Any) -> Draft:
@@ -196,7 +197,7 @@ def test_fields_that_a_confirmation_does_not_apply_are_named(known: Known) -> No
 def test_a_near_duplicate_is_refused_and_named_on_a_single_call(known: Known) -> None:
     stand = known.add()
     with pytest.raises(Conflict) as caught:
-        judged(known, statement("The raw body: Stripe webhooks need"))
+        judged(known, statement("The Stripe webhooks need a raw body."))
     assert caught.value.code == "near_duplicate"
     assert caught.value.details == {"twins": [1], "ids": [stand.id]}
 
@@ -204,7 +205,7 @@ def test_a_near_duplicate_is_refused_and_named_on_a_single_call(known: Known) ->
 @pytest.mark.parametrize("how", ["force", "batch"])
 def test_a_near_duplicate_is_flagged_when_forced_and_in_batches(known: Known, how: str) -> None:
     stand = known.add()
-    said = statement("The raw body: Stripe webhooks need", force=how == "force")
+    said = statement("The Stripe webhooks need a raw body.", force=how == "force")
     decision = recorded(known, said, single=how != "batch")
     assert decision.twins == (stand,)
     assert "#1" in " ".join(decision.notes)
@@ -217,9 +218,13 @@ def test_a_near_duplicate_is_flagged_when_forced_and_in_batches(known: Known, ho
         ("Likes the lemon tart at Odile", "Likes the plum tart at Odile"),
         ("we always use the cache here", "we never use the cache here"),
         ("yes we can", "can we"),
+        ("Ann pays Ben on Fridays", "Ben pays Ann on Fridays"),
+        ("writer 1 notes thing 2", "writer 2 notes thing 1"),
     ],
 )
-def test_a_pair_that_differs_in_a_word_or_hard_token_is_never_a_twin(known: Known, one: str, other: str) -> None:
+def test_a_pair_that_differs_in_a_word_a_hard_token_or_their_order_is_never_a_twin(
+    known: Known, one: str, other: str
+) -> None:
     known.add(one)
     assert recorded(known, statement(other)).twins == ()
 
@@ -409,7 +414,7 @@ def test_a_successor_replaces_and_takes_the_links(known: Known) -> None:
 
 def test_a_successor_may_say_it_in_nearly_the_same_words(known: Known) -> None:
     old = known.add()
-    assert recorded(known, statement("The raw body: Stripe webhooks need", supersedes=[old])).twins == ()
+    assert recorded(known, statement("The Stripe webhooks need a raw body.", supersedes=[old])).twins == ()
 
 
 def test_a_successor_without_a_key_carries_the_key_on(known: Known) -> None:

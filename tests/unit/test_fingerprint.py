@@ -95,9 +95,11 @@ def test_the_uses_of_a_fingerprint_never_meet() -> None:
     assert len(found) == 4
 
 
-def test_words_count_as_a_set_and_hard_tokens_count_too() -> None:
+def test_words_count_in_their_order_and_hard_tokens_count_too() -> None:
     one = words_fingerprint(SECRET, "project", ["deploy", "friday"], frozenset({"v2", "API"}))
-    assert one == words_fingerprint(SECRET, "project", ["friday", "deploy", "deploy"], frozenset({"API", "v2"}))
+    assert one == words_fingerprint(SECRET, "project", ["deploy", "friday"], frozenset({"API", "v2"}))
+    assert one != words_fingerprint(SECRET, "project", ["friday", "deploy"], frozenset({"v2", "API"}))
+    assert one != words_fingerprint(SECRET, "project", ["deploy", "deploy", "friday"], frozenset({"v2", "API"}))
     assert one != words_fingerprint(SECRET, "project", ["deploy", "friday"], frozenset({"v2"}))
     assert one != words_fingerprint(SECRET, "project", ["deploy"], frozenset({"v2", "API"}))
     assert one != words_fingerprint(SECRET, "user:kim", ["deploy", "friday"], frozenset({"v2", "API"}))

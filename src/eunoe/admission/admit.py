@@ -175,7 +175,7 @@ def _unkeyed_outcome(status: str, replaced: tuple[Stand, ...], *, is_scheduled: 
 
 
 def _twins(draft: Draft, hard: frozenset[str], by: Circumstances) -> tuple[str | None, tuple[Stand, ...]]:
-    """Memories with the very same content words and hard tokens, in another order or dress. They only suggest."""
+    """Memories with the very same content words, in the same order, and hard tokens. They only suggest."""
     if draft.turn is not None:
         return None, ()  # a turn of a conversation is an event: said again, it happened again
     terms = by.analyse(draft.body)

@@ -50,15 +50,17 @@ def turn_fingerprint(secret: bytes, scope: str, session: str, turn: int, text: s
 
 
 def words_fingerprint(secret: bytes, scope: str, terms: list[str], hard: frozenset[str]) -> str:
-    """Return the fingerprint of a *set* of content words and hard tokens: equal ones are twins, never the same.
+    """Return the fingerprint of content words, in their order, and hard tokens: equal ones are twins, never the same.
+
+    Order counts: "Ann pays Ben" and "Ben pays Ann" are two facts, as are "row 1, seat 2" and "row 2, seat 1".
 
     Args:
         secret: The project's secret.
         scope: Where the text belongs.
-        terms: The analysed content terms of the text, any order.
+        terms: The analysed content terms of the text.
         hard: Its hard tokens.
     """
-    return _mac(secret, "words", scope, " ".join(sorted(set(terms))), *sorted(hard))
+    return _mac(secret, "words", scope, " ".join(terms), *sorted(hard))
 
 
 def key_fingerprint(secret: bytes, scope: str, key: str) -> str:

@@ -66,7 +66,7 @@ class Beliefs(Protocol):
         """Return memories with that exact fingerprint, newest first."""
 
     def same_words(self, scope: str, words_fp: str) -> list[Stand]:
-        """Return active memories with that set of content words and hard tokens, newest first."""
+        """Return active memories with those content words, in that order, and hard tokens, newest first."""
 
     def pending_value(self, scope: str, value_fp: str) -> Stand | None:
         """Return a memory with that value of a key that waits for a person."""

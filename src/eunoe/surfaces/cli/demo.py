@@ -222,9 +222,9 @@ def _confirms(story: _Story) -> None:
 def _refuses_a_twin(story: _Story) -> None:
     stage, number, before = story.stage, story.numbers[script.PRIVACY], recall.count(story.context)
     stage.step("Say nearly the same: it is refused, and its twin is shown")
-    stage.command("remember", script.REORDERED)
+    stage.command("remember", script.REWORDED)
     try:
-        receipt = remember.remember(story.context, script.REORDERED)
+        receipt = remember.remember(story.context, script.REWORDED)
     except Conflict as refused:
         stage.say(refused.message)
         stage.say(read.get(story.context, number).body, mark=f"#{number} says: ")

@@ -62,10 +62,10 @@ def monday() -> list[Said]:
     return [Said(**row | {"links": tuple(row.get("links", ()))}) for row in json.loads(text)]
 
 
-# The convention labelled `privacy` again: its very words with other spacing, then the words in another order.
+# The convention labelled `privacy` again: its very words with other spacing, then with other small words.
 PRIVACY = "privacy"
 RESTATED = "log a parcel by its id,   never by the buyer's name, address or e-mail."
-REORDERED = "By its id log a parcel; by the buyer's e-mail, address or name, never."
+REWORDED = "Log the parcel by an id, and never by that buyer's name, address or e-mail."
 
 # The value of `deploy/target` labelled `deploy` is true until Monday afternoon.
 DEPLOY = "deploy"
