@@ -177,3 +177,24 @@ _PLAIN_NUMBERS = (
     *("occurrences", "last_seen", "confirmed_at", "importance", "valid_to", "recorded_to", "made_at", "by_person"),
     *("length", "df", "n"),
 )
+
+
+def test_merging_keeps_the_end_of_a_short_term_value() -> None:
+    world, other = World(seed="here"), World(seed="there", project="acme/other")
+    other.memory.remember("Dublin", key="deploy/current", tier="stm", ttl="7d")
+    world.clock.advance(days=1)
+    world.memory.remember("There is something")
+    world.memory.import_(other.memory.export())
+    there, here = other.memory.get(1), world.memory.get(2)
+    assert (here.valid_to, here.expires_at) == (there.valid_to, there.expires_at)
+
+
+def test_superseding_two_that_are_linked_leaves_no_link_to_what_was_superseded() -> None:
+    memory = World().memory
+    for body in ("the first half", "the other half", "a neighbour"):
+        memory.remember(body)
+    memory.link(1, 2)
+    memory.link(2, 3)
+    memory.remember("both halves", supersedes=[1, 2])
+    assert [linked.number for linked in memory.links(4)] == [3]
+    assert_whole(memory)

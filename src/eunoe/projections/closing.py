@@ -127,7 +127,7 @@ def link_pair(event: Decided, one: str, other: str) -> RowChange:
 
 
 def _key_name(event: Decided, row: Row) -> dict[str, Any]:
-    return {"p": event.p} | {name: row[name] for name in ("scope", "key_fp", "valid_from", "recorded_from")}
+    return {"p": event.p} | {name: row[name] for name in ("scope", "key_fp", "valid_from", "recorded_from", "memory")}
 
 
 def _reopened_key(event: Decided, row: Row, valid_to: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ to nothing but its place in `subjects`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from eunoe.errors import Unavailable, shown
 from eunoe.ports.snapshot import Snapshot
@@ -49,17 +50,11 @@ def needs_whole(type_: str) -> bool:
     return type_ != "memory.confirmed"
 
 
-def touched(type_: str, meta: Mapping[str, object]) -> list[str]:
+def touched(type_: str, meta: Mapping[str, Any]) -> list[str]:
     """Return the ids of the existing memories whose snapshots an event needs, without repeats."""
-    ids: list[str] = []
-    if type_ != "memory.recorded" and isinstance(meta.get("memory"), str):
-        ids.append(str(meta["memory"]))
-    supersedes = meta.get("supersedes", ())
-    if isinstance(supersedes, list | tuple):
-        ids += [str(entry["memory"]) for entry in supersedes]
-    reopens = meta.get("reopens", ())
-    if isinstance(reopens, list | tuple):
-        ids += [str(entry["memory"]) for entry in reopens]
+    ids = [] if type_ == "memory.recorded" or "memory" not in meta else [meta["memory"]]
+    for name in ("supersedes", "reopens"):
+        ids += [entry["memory"] for entry in meta.get(name, ())]
     return list(dict.fromkeys(ids))
 
 

@@ -177,6 +177,10 @@ def _spoken(version: Row, analyse: Analyse) -> list[str]:
     return analyse(f"{version['speaker'] or ''} {day.day} {MONTHS[day.month - 1]} {day.year}")
 
 
+def _listing(entries: list[str] | None) -> str:
+    return canonical(entries) if entries else "[]"
+
+
 def _standing(of: Mapping[str, Any]) -> dict[str, Any]:
     return {"trust": of["trust"], "expires_at": of.get("expires_at")}
 
@@ -191,8 +195,8 @@ def _first_version(event: Decided) -> Row:
         "kind": meta["kind"],
         "title": payload.get("title"),
         "body": payload["body"],
-        "tags": canonical(payload.get("tags", ())),
-        "paths": canonical(payload.get("paths", ())),
+        "tags": _listing(payload.get("tags")),
+        "paths": _listing(payload.get("paths")),
         "key": payload.get("key"),
         "value": payload.get("value"),
         "source": payload.get("source"),

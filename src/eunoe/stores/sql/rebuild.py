@@ -61,7 +61,13 @@ TABLES: dict[str, tuple[str, ...]] = {
 }
 FULLTEXT = "passages_fts"
 
-_BATCH = 5000
+# Rows that wait for one another, memories first: the others refer to them.
+_INSERTIONS = (
+    *("memory_insert", "version_insert", "tag_insert", "path_insert", "key_insert", "link_insert"),
+    *("evidence_insert", "subject_insert", "rejection_insert", "passage_insert"),
+)
+_BATCH = 1000
+_COPIED = 5000
 
 
 class SqlRebuilding:
@@ -72,8 +78,7 @@ class SqlRebuilding:
         self._new = new
         self._p = p
         self._old: Connection | None = None
-        self._waiting: dict[str, list[Mapping[str, Any]]] = {}
-        self._waiting_rows = 0
+        self._waiting: dict[str, list[Mapping[str, Any]]] = {name: [] for name in _INSERTIONS}
         self._waiting_for: set[str] = set()
         self._terms: dict[str, dict[str, int]] = {}
         self._scopes: dict[str, tuple[int, int]] = {}
@@ -88,26 +93,19 @@ class SqlRebuilding:
     def apply(self, changes: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """See `Rebuilding.apply`. Insertions wait for one another; statistics are added up until the end."""
         for name, row in changes:
-            if name == FULLTEXT_CHANGE:
-                continue  # it follows from the passages, and is compared with them
-            if name == TERMS:
+            if name in _INSERTIONS:
+                self._waiting[name].append(row)
+                if name == "subject_insert":  # every event names the memories whose rows it makes or changes
+                    self._waiting_for.add(row["memory"])
+            elif name == TERMS:
                 self._add_terms(row)
             elif name == "scope_weigh":
                 n, length = self._scopes.get(row["scope"], (0, 0))
                 self._scopes[row["scope"]] = (n + row["n"], length + row["length"])
-            elif name.endswith("_insert"):
-                self._waiting.setdefault(name, []).append(row)
-                self._waiting_rows += 1
-                if name == "memory_insert":
-                    self._waiting_for.add(row["id"])
-                elif "memory" in row:
-                    self._waiting_for.add(row["memory"])
-                else:
-                    self._waiting_for.update(row[end] for end in ("a", "b") if end in row)
-            else:
+            elif name != FULLTEXT_CHANGE:  # which follows from the passages, and is compared with them
                 self._flush_if_waiting(row)
                 write(self._new, name, [row])
-        if self._waiting_rows > _BATCH:
+        if len(self._waiting["passage_insert"]) > _BATCH:
             self._flush()
 
     def _add_terms(self, row: Mapping[str, Any]) -> None:
@@ -149,7 +147,7 @@ class SqlRebuilding:
                 table=table, columns=", ".join(columns), values=", ".join(f":{name}" for name in columns)
             )
             rows = (dict(zip(columns, row, strict=True)) for row in self._dump(self._new, table, columns))
-            while batch := list(islice(rows, _BATCH)):
+            while batch := list(islice(rows, _COPIED)):
                 old.many(sql, batch)
                 if table == "passages":
                     old.index([_fulltext(row) for row in batch])
@@ -162,10 +160,10 @@ class SqlRebuilding:
         )
 
     def _flush(self) -> None:
-        for name, rows in sorted(self._waiting.items(), key=lambda i: i[0] != "memory_insert"):
-            write(self._new, name, rows)
-        self._waiting.clear()
-        self._waiting_rows = 0
+        for name, rows in self._waiting.items():
+            if rows:
+                write(self._new, name, rows)
+                rows.clear()
         self._waiting_for.clear()
 
     def _finish(self) -> None:
