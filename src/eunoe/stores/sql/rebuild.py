@@ -95,8 +95,9 @@ class SqlRebuilding:
         for name, row in changes:
             if name in _INSERTIONS:
                 self._waiting[name].append(row)
-                if name == "subject_insert":  # every event names the memories whose rows it makes or changes
-                    self._waiting_for.add(row["memory"])
+                self._waiting_for.add(row.get("memory") or row.get("id") or row["a"])
+                if name == "link_insert":
+                    self._waiting_for.add(row["b"])
             elif name == TERMS:
                 self._add_terms(row)
             elif name == "scope_weigh":
