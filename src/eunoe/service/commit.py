@@ -11,7 +11,7 @@ from eunoe.domain.ids import ID_BYTES, SECRET_BYTES, next_id
 from eunoe.domain.sealing import SALT_BYTES, chain_hash, payload_digest, seal_meta, seal_payload
 from eunoe.ports.projects import Project
 from eunoe.ports.store import Writing
-from eunoe.projections.decided import Decided
+from eunoe.projections.decided import decided
 from eunoe.projections.project import needs_whole, touched
 from eunoe.projections.project import project as project_event
 from eunoe.service.context import Context
@@ -144,19 +144,11 @@ class Session:
     def _project(self, event: Event, meta: dict[str, Any], payload: dict[str, Any], number: int) -> None:
         needed = touched(event.type, meta)
         before = self.tx.snapshots(self.p, needed, whole=needs_whole(event.type)) if needed else {}
-        decided = Decided(
-            p=self.p,
-            seq=event.seq,
-            id=event.id,
-            type=event.type,
-            v=event.v,
-            origin=event.origin,
-            occurred_at=event.occurred_at,
-            recorded_at=event.recorded_at,
-            meta=meta,
-            payload=payload,
+        self.tx.apply(
+            project_event(
+                decided(self.p, event, meta, payload), before, number=number, analyse=self.context.analyser.terms
+            )
         )
-        self.tx.apply(project_event(decided, before, number=number, analyse=self.context.analyser.terms))
 
 
 def open_session(context: Context, tx: Writing) -> Session:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from eunoe.domain.event import Event
 from eunoe.ports.snapshot import Snapshot
-from eunoe.projections.decided import Decided
+from eunoe.projections.decided import decided
 from eunoe.projections.project import check_known, needs_whole, touched
 from eunoe.projections.project import project as project_event
 
@@ -45,17 +45,6 @@ class Replay:
         needed = touched(event.type, meta)
         before = into.snapshots(self._p, needed, whole=needs_whole(event.type)) if needed else {}
         self.number += event.type == "memory.recorded"
-        decided = Decided(
-            p=self._p,
-            seq=event.seq,
-            id=event.id,
-            type=event.type,
-            v=event.v,
-            origin=event.origin,
-            occurred_at=event.occurred_at,
-            recorded_at=event.recorded_at,
-            meta=meta,
-            payload=event.read_payload(),
-        )
-        into.apply(project_event(decided, before, number=self.number, analyse=self._analyse))
+        seen = decided(self._p, event, meta, event.read_payload())
+        into.apply(project_event(seen, before, number=self.number, analyse=self._analyse))
         self.seq = event.seq
