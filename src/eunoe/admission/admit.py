@@ -98,7 +98,7 @@ def _keyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decision
             meta["superseded_by"] = spot.next.memory
         if spot.ends is not None:
             replaced = (_known(spot.ends.memory, by),)
-            meta["supersedes"] = [{"memory": spot.ends.memory, "valid_to": spot.valid_from}]
+            meta["supersedes"] = [_superseded(replaced[0], spot.valid_from)]
             meta["links"] = [ident for ident in meta.get("links", ()) if ident != spot.ends.memory]
             meta["move_links"] = _is_current(spot, by.now)
     payload = _payload(draft) | {"key": key, "key_fp": key_fp, "value_fp": value_fp}
@@ -149,7 +149,7 @@ def _unkeyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decisi
         meta["valid_to"] = draft.valid_to
     replaced = tuple(superseded) if status == "active" else ()
     if replaced:
-        meta["supersedes"] = [{"memory": stand.id, "valid_to": _end(stand, valid_from)} for stand in replaced]
+        meta["supersedes"] = [_superseded(stand, _end(stand, valid_from)) for stand in replaced]
         meta["move_links"] = True
     payload = _payload(draft) | {"fp": fp} | ({"words_fp": words_fp} if words_fp else {})
     outcome = _unkeyed_outcome(status, replaced, is_scheduled=valid_from > by.now)
@@ -160,6 +160,14 @@ def _identity(draft: Draft, hard: frozenset[str], by: Circumstances) -> str:
     if draft.turn is not None and draft.session is not None:
         return turn_fingerprint(by.secret, draft.scope, draft.session, draft.turn, draft.body, hard)
     return text_fingerprint(by.secret, draft.scope, draft.body, hard)
+
+
+def _superseded(stand: Stand, valid_to: int) -> dict[str, Any]:
+    """Return the entry of what ends at `valid_to`, with the end of its own that it gets back if this is withdrawn."""
+    entry: dict[str, Any] = {"memory": stand.id, "valid_to": valid_to}
+    if stand.valid_to is not None and not stand.superseded_by:
+        entry["own_end"] = stand.valid_to
+    return entry
 
 
 def _end(stand: Stand, valid_from: int) -> int:
@@ -232,6 +240,8 @@ def _until(draft: Draft, by: Circumstances) -> int | None:
 
 
 def _expiry(draft: Draft, by: Circumstances) -> int | None:
+    if draft.expires_at is not None:
+        return draft.expires_at
     return None if draft.ttl_us is None else by.now + draft.ttl_us
 
 

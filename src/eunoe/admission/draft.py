@@ -26,6 +26,7 @@ class Draft(NamedTuple):
         explicit: Fields that the caller gave, beyond the body.
         masked: Fields in which a secret was masked.
         warnings: What was changed on the way, for the receipt.
+        ident, expires_at: Of a memory that is taken over from elsewhere; they go before what would be given here.
     """
 
     body: str
@@ -56,6 +57,7 @@ class Draft(NamedTuple):
     supersedes: tuple[str, ...] = ()
     dedupe_key: str | None = None
     ident: str | None = None
+    expires_at: int | None = None
 
 
 class Cleaner:

@@ -68,7 +68,7 @@ class ChainChecker:
         anchors: Heads kept outside, by stream; each must be found in its chain.
     """
 
-    __slots__ = ("anchors", "ends", "erased", "events", "last_id", "last_seq", "payloads", "project", "sealed")
+    __slots__ = ("anchors", "ends", "erased", "events", "last_id", "last_seq", "payloads", "project")
 
     def __init__(
         self, project: str, *, erased: frozenset[str] = frozenset(), anchors: Mapping[str, Anchor] | None = None
@@ -77,7 +77,7 @@ class ChainChecker:
         self.erased = erased
         self.anchors = dict(anchors or {})
         self.ends: dict[bytes, tuple[int, bytes]] = {}
-        self.events = self.payloads = self.sealed = self.last_seq = 0
+        self.events = self.payloads = self.last_seq = 0
         self.last_id = NIL.encode()
 
     def run(
@@ -121,12 +121,12 @@ class ChainChecker:
                     ident, stream, n, project, kind, v, origin, occurred, recorded, dedupe, meta, digest, prev
                 ):
                     return _fault("event_changed", row, "its content does not match its hash")
-                if payload is not None and key is None:
+                if payload is not None:
                     payloads += 1
-                    if sha256(payload).digest() != digest:
+                    if key is not None or sha256(payload).digest() != digest:
                         return _fault("payload_replaced", row, "its payload does not match the hash in its envelope")
-                elif (fault := self._without_payload(row, payload, digest)) is not None:
-                    return fault
+                elif digest is not None and _readable(ident) not in self.erased:
+                    return _fault("payload_cleared", row, "its payload is gone, and no erasure names it")
                 if anchors and (fault := self._anchored(row)) is not None:
                     return fault
                 ends[stream] = (n, own)
@@ -154,13 +154,6 @@ class ChainChecker:
                 return Fault(
                     code="tail_cut", message=f"chain {stream} no longer reaches {anchor.n}, the head kept outside"
                 )
-        return None
-
-    def _without_payload(self, row: tuple[Any, ...], payload: bytes | None, digest: bytes | None) -> Fault | None:
-        if payload is not None:
-            self.sealed += 1
-        elif digest is not None and _readable(row[1]) not in self.erased:
-            return _fault("payload_cleared", row, "its payload is gone, and no erasure names it")
         return None
 
     def _anchored(self, row: tuple[Any, ...]) -> Fault | None:

@@ -107,12 +107,13 @@ def supersede(event: Decided, old: Snapshot, *, valid_to: int) -> list[RowChange
 
 
 def move_links(event: Decided, old: Snapshot, successor: str) -> list[RowChange]:
-    """Move a memory's links to its successor; a link between the two goes, one the successor has already stays."""
+    """Move a memory's links to its successor, except those to others that go; one it has already stays."""
+    superseded = {entry["memory"] for entry in event.meta["supersedes"]}
     changes: list[RowChange] = []
     for row in old.links:
         other = row["b"] if row["a"] == old.memory["id"] else row["a"]
         changes.append(("link_delete", {"p": event.p, "a": row["a"], "b": row["b"]}))
-        if other != successor:
+        if other != successor and other not in superseded:
             a, b = sorted((other, successor))
             moved = {"p": event.p, "a": a, "b": b, "note": row["note"], "made_at": row["made_at"]}
             changes.append(("link_insert", moved))

@@ -26,7 +26,7 @@ class Verified(NamedTuple):
         ok: True when every event is as it was written.
         fault: The first bad event and what is wrong, or None.
         events: Events checked.
-        payloads: Payloads checked against their hash; `sealed` ones are encrypted and were not.
+        payloads: Payloads checked against their hash.
         heads: Where the chains end: keep one elsewhere, and `verify` proves continuity against it.
     """
 
@@ -34,7 +34,6 @@ class Verified(NamedTuple):
     project: str
     events: int
     payloads: int
-    sealed: int
     fault: Fault | None
     heads: tuple[str, ...]
 
@@ -110,8 +109,8 @@ def log(context: Context, *, limit: int = 20, target: Target | None = None) -> l
         for event in view.ledger(project.p).events(memory=ident, newest_first=True):
             if len(entries) >= limit:
                 break
-            meta = event.read_meta()
-            if visibility.shows(meta):
+            meta = visibility.shown(event.read_meta())
+            if meta is not None:
                 entries.append(_entry(event, meta))
         return entries
 
@@ -126,7 +125,6 @@ def _verified(slug: str, checker: ChainChecker | None, fault: Fault | None, head
         project=slug,
         events=checker.events if checker else 0,
         payloads=checker.payloads if checker else 0,
-        sealed=checker.sealed if checker else 0,
         fault=fault,
         heads=heads,
     )

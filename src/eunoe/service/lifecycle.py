@@ -159,6 +159,17 @@ def _scheduled_over(session: Session, memory: Memory) -> list[dict[str, Any]]:
     stand = beliefs.stand(memory.id)
     if stand is None or stand.valid_from <= session.now or stand.status != "active":
         return []
-    end = stand.valid_to if stand.superseded_by else None
-    followed = (each for each in beliefs.followed_by(memory.id) if each.status == "active")
-    return [{"memory": each.id, "valid_to": end, "superseded_by": stand.superseded_by} for each in followed]
+    followed = [each for each in beliefs.followed_by(memory.id) if each.status == "active"]
+    ends = {each.id: stand.valid_to for each in followed} if stand.superseded_by else _own_ends(session, memory.id)
+    return [
+        {"memory": each.id, "valid_to": ends.get(each.id), "superseded_by": stand.superseded_by} for each in followed
+    ]
+
+
+def _own_ends(session: Session, ident: str) -> dict[str, int | None]:
+    """Return the ends of their own that those had which a memory superseded when it was recorded."""
+    for event in session.tx.ledger(session.p).events(memory=ident):
+        meta = event.read_meta()
+        if event.type == "memory.recorded" and meta["memory"] == ident:
+            return {entry["memory"]: entry.get("own_end") for entry in meta.get("supersedes", ())}
+    return {}

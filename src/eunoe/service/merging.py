@@ -103,8 +103,6 @@ class Merge:
             self._write(event, "memory.confirmed", confirmed, None, now)
             return
         decision.meta["importance"] = meta["importance"]
-        if "expires_at" in meta:
-            decision.meta["expires_at"] = meta["expires_at"]
         self._write(event, "memory.recorded", decision.meta, decision.payload, now, memory=self._free_id(ident))
         self.numbers[self._numbers_there[ident]] = self._session.position.number
 
@@ -174,7 +172,7 @@ class Merge:
         links = tuple(self._here[ident] for ident in meta.get("links", ()) if self._here.get(ident))
         followed = (self._here.get(entry["memory"]) for entry in meta.get("supersedes", ()))
         supersedes = tuple(ident for ident in followed if ident in self._ours) if statement.key is None else ()
-        return statement._replace(links=links, supersedes=supersedes)
+        return statement._replace(links=links, supersedes=supersedes, expires_at=meta.get("expires_at"))
 
     def _check_key(self, statement: Draft, ident: str) -> None:
         if statement.key is None:

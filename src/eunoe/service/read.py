@@ -158,8 +158,8 @@ def _read(view: View, project: Project, ident: str, address: Address, *, now: in
 def _steps(context: Context, view: View, project: Project, ident: str, now: int) -> list[Step]:
     versions = {memory.event: memory for memory in view.memories(project.p).versions(ident, now=now)}
     visibility = Visibility(view, project.p, context.scopes())
-    events = ((event, event.read_meta()) for event in view.ledger(project.p).events(memory=ident))
-    return [_step(event, meta, versions.get(event.id)) for event, meta in events if visibility.shows(meta)]
+    events = ((event, visibility.shown(event.read_meta())) for event in view.ledger(project.p).events(memory=ident))
+    return [_step(event, meta, versions.get(event.id)) for event, meta in events if meta is not None]
 
 
 def _step(event: Event, meta: dict[str, Any], version: Memory | None) -> Step:

@@ -149,8 +149,8 @@ def _taken(session: Session, dedupe_key: str) -> Receipt | None:
 def _links_to_move(session: Session, decision: Record) -> dict[str, int]:
     if not decision.meta.get("move_links"):
         return {}
-    found = session.tx.snapshots(session.p, [stand.id for stand in decision.replaced])
-    return {ident: len(snapshot.links) for ident, snapshot in found.items()}
+    memories, scopes = session.tx.memories(session.p), session.context.scopes()
+    return {stand.id: len(memories.links(stand.id, scopes)) for stand in decision.replaced}
 
 
 def _shown_twins(session: Session, twins: Sequence[Stand]) -> tuple[Twin, ...]:

@@ -16,12 +16,19 @@ class Visibility:
         self._scopes = scopes
         self._known: dict[str, bool] = {}
 
-    def shows(self, meta: Mapping[str, Any]) -> bool:
-        """Tell whether every memory that a meta names is within the scopes."""
+    def shown(self, meta: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return a meta as the caller may see it, or None when it speaks of a memory outside the scopes.
+
+        Links to such memories are left out; the event itself stays.
+        """
         named = [meta[name] for name in ("memory", "a", "b", "superseded_by") if meta.get(name)]
         for name in ("supersedes", "reopens"):
             named += [entry["memory"] for entry in meta.get(name, ())]
-        return all(self._is_readable(ident) for ident in named)
+        if not all(map(self._is_readable, named)):
+            return None
+        if "links" not in meta:
+            return dict(meta)
+        return {**meta, "links": [ident for ident in meta["links"] if self._is_readable(ident)]}
 
     def _is_readable(self, ident: str) -> bool:
         known = self._known.get(ident)

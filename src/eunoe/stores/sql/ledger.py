@@ -7,6 +7,7 @@ from typing import Any
 
 from eunoe.domain.event import GENESIS, Event
 from eunoe.domain.ids import NIL
+from eunoe.errors import Conflict, Unavailable
 from eunoe.ports.ledger import Head, Position
 from eunoe.stores.sql.connection import Connection, Row
 from eunoe.stores.sql.statements import load
@@ -32,7 +33,14 @@ class SqlLedger:
     def append(self, event: Event, *, number: int) -> None:
         """See `Ledger.append`."""
         run, p = self._connection.run, self._p
-        run(_SQL["event_insert"], _params(p, event))
+        try:
+            run(_SQL["event_insert"], _params(p, event))
+        except Unavailable as exc:
+            if exc.code != "constraint":
+                raise
+            raise Conflict(
+                "duplicate_event", f"the event {event.id} or its dedupe key is in the ledger already"
+            ) from exc
         run(_SQL["head_set"], {"p": p, "stream": event.stream, "n": event.n, "hash": event.hash})
         counters = {"p": p, "seq": event.seq, "id": event.id, "recorded_at": event.recorded_at, "number": number}
         run(_SQL["counters_set"], counters)

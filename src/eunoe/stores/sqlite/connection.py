@@ -138,5 +138,6 @@ _ERRORS: tuple[tuple[type[apsw.Error], tuple[str, str, bool]], ...] = (
     (apsw.NotADBError, ("foreign_file", "this is no Eunoe store: set EUNOE_STORE to another path", False)),
     (apsw.CorruptError, ("damaged", "restore a backup, or export what can be read", False)),
     (apsw.IOError, ("io_error", "check the disk", True)),
+    (apsw.ConstraintError, ("constraint", "it clashes with what is there; run `eunoe doctor`", False)),
     (apsw.PermissionsError, ("read_only", "check the permissions of the file and its folder", False)),
 )

@@ -59,7 +59,7 @@ def fulltext_row(row: Mapping[str, Any]) -> tuple[Any, ...]:
 def match_any(p: int, terms: Sequence[str]) -> str:
     """Return the FTS5 query for passages of a project with any of the terms."""
     prefix = _prefix(p)
-    return " OR ".join(f'"{prefix}{term}"' for term in terms)
+    return " OR ".join('"{}{}"'.format(prefix, term.replace('"', '""')) for term in terms)
 
 
 def block(p: int) -> tuple[int, int]:
