@@ -109,6 +109,7 @@ def use_everything(memory: Memory) -> None:
         ]
     )
     memory.remember("deploy is v1", key="deploy/current")
+    memory.remember("deploy is v2", key="deploy/current")
     memory.link(1, 2)
     narrow: dict[str, Any] = {"kinds": ["fact"], "tags": ["a"], "any_tags": ["b"], "paths": ["src"], "session": "s"}
     narrow |= {"since": "2020-01-01", "until": "2100-01-01", "scope": "project"}
@@ -147,7 +148,7 @@ def composed() -> set[str]:
         return noted
 
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("run", "dicts", "many", "stream"):
+        for name in ("run", "many", "stream"):
             patch.setattr(SqliteConnection, name, noting(getattr(SqliteConnection, name)))
         with Memory.open(":memory:", project="acme/api", user="kim") as memory:
             use_everything(memory)

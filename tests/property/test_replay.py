@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from eunoe import Memory
 from eunoe.domain.document import dump
-from eunoe.stores.sql.rebuild import TABLES
+from eunoe.stores.sql.tables import TABLES
 from tests.strategies import Failed, Op, World, budget, everything, histories
 
 
@@ -163,7 +163,9 @@ def test_whatever_is_wrong_in_a_projection_is_found_and_put_right(data: st.DataO
 def damage(connection: Any, table: str, data: st.DataObject) -> None:
     """Remove one row of a table, or change one of its numbers."""
     connection.run("pragma defer_foreign_keys = on")
-    rows = connection.dicts(f"select rowid as at, * from {table}")
+    columns = ("at", *TABLES[table])
+    found = connection.run(f"select rowid, {', '.join(TABLES[table])} from {table}")
+    rows = [dict(zip(columns, row, strict=True)) for row in found]
     row = data.draw(st.sampled_from(rows))
     numbers = [name for name in _PLAIN_NUMBERS if isinstance(row.get(name), int)]
     if table != "memories" and (not numbers or data.draw(st.booleans())):

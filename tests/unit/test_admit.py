@@ -454,4 +454,4 @@ def test_what_has_a_successor_cannot_be_superseded_again(known: Known) -> None:
 def test_an_end_that_is_known_is_not_put_off_by_a_successor(known: Known) -> None:
     old = known.add("something else altogether", valid_to=NOW - 10)
     decision = recorded(known, statement(supersedes=[old]))
-    assert decision.meta["supersedes"] == [{"memory": old.id, "valid_to": NOW - 10}]
+    assert decision.meta["supersedes"] == [{"memory": old.id, "valid_to": NOW - 10, "own_end": NOW - 10}]

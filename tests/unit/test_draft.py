@@ -248,7 +248,18 @@ def test_what_the_caller_gave_beyond_the_body_is_known() -> None:
 
 
 def test_the_fields_are_those_of_remember() -> None:
-    inner = {"body", "ttl_us", "explicit", "masked", "warnings", "links", "supersedes", "dedupe_key", "ident"}
+    inner = {
+        "body",
+        "ttl_us",
+        "explicit",
+        "masked",
+        "warnings",
+        "links",
+        "supersedes",
+        "dedupe_key",
+        "ident",
+        "expires_at",
+    }
     assert set(FIELDS) == set(Draft._fields) - inner | {"ttl"}
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from eunoe.stores.sql.rebuild import TABLES
 from eunoe.stores.sql.statements import FOLDER, load, parse
+from eunoe.stores.sql.tables import TABLES
 
 FILES = sorted(path.stem for path in Path(FOLDER).glob("*.sql"))
 

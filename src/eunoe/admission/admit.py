@@ -89,7 +89,9 @@ def _keyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decision
                 "supersedes_with_key", f"#{stand.number} does not hold the key {key!r}; name one or the other"
             )
     lifts = lifted(by.beliefs.rejections(draft.scope, [value_fp]), by.caller, trust=draft.trust)
-    meta = _meta(draft, by, status) | {"valid_from": spot.valid_from, "lifts": list(lifts)}
+    meta = _meta(draft, by, status) | {"valid_from": spot.valid_from}
+    if lifts:
+        meta["lifts"] = list(lifts)
     replaced: tuple[Stand, ...] = ()
     if spot.valid_to is not None:
         meta["valid_to"] = spot.valid_to
@@ -144,7 +146,9 @@ def _unkeyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decisi
         raise _near_duplicate(twins)
     notes += [f"#{stand.number} says nearly the same." for stand in twins]
     status = initial_status(draft)
-    meta = _meta(draft, by, status) | {"valid_from": valid_from, "lifts": list(lifts)}
+    meta = _meta(draft, by, status) | {"valid_from": valid_from}
+    if lifts:
+        meta["lifts"] = list(lifts)
     if draft.valid_to is not None:
         meta["valid_to"] = draft.valid_to
     replaced = tuple(superseded) if status == "active" else ()

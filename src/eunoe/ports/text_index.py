@@ -53,8 +53,8 @@ class Filter:
     @property
     def is_open(self) -> bool:
         """Tell whether nothing was asked for beyond what is believed now."""
-        narrowed = (self.kinds, self.tags, self.any_tags, self.paths, self.session)
-        return not any(narrowed) and self.since is None and self.until is None and self.known_at is None
+        bounds = (self.since, self.until, self.session, self.known_at)
+        return not (self.kinds or self.tags or self.any_tags or self.paths) and all(each is None for each in bounds)
 
 
 class Passage:

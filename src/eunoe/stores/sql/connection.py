@@ -19,10 +19,6 @@ class Connection(Protocol):
         """Run one statement with `:named` parameters and return its rows."""
         ...
 
-    def dicts(self, sql: str, params: Params = ...) -> list[dict[str, Any]]:
-        """Run one statement and return its rows by column name."""
-        ...
-
     def many(self, sql: str, rows: Iterable[Params]) -> None:
         """Run one statement once for each row of parameters."""
         ...

@@ -10,9 +10,20 @@ from typing import Any
 from eunoe.ports.snapshot import Snapshot
 from eunoe.stores.sql.connection import Connection
 from eunoe.stores.sql.statements import load
+from eunoe.stores.sql.tables import TABLES
 
 _SQL = load("project")
 _READ = load("memories")
+_SNAPSHOT = {
+    table: _READ[name].format(columns=", ".join(TABLES[table]))
+    for table, name in (
+        ("memories", "snapshot_memory"),
+        ("memory_versions", "snapshot_version"),
+        ("passages", "snapshot_passage"),
+        ("keys", "snapshot_keys"),
+        ("links", "snapshot_links"),
+    )
+}
 
 FULLTEXT = "fulltext_insert"
 TERMS = "term_weigh"
@@ -51,19 +62,23 @@ def snapshots(connection: Connection, p: int, idents: Sequence[str], *, whole: b
     found = {}
     for ident in idents:
         named = {"p": p, "id": ident}
-        memories = connection.dicts(_READ["snapshot_memory"], named)
+        memories = _rows(connection, "memories", named)
         if not memories:
             continue
         if not whole:
             found[ident] = Snapshot(memory=memories[0], version={}, passage=None)
             continue
         version = named | {"version": memories[0]["version"]}
-        passages = connection.dicts(_READ["snapshot_passage"], version)
         found[ident] = Snapshot(
             memory=memories[0],
-            version=connection.dicts(_READ["snapshot_version"], version)[0],
-            passage=passages[0] if passages else None,
-            keys=tuple(connection.dicts(_READ["snapshot_keys"], named)),
-            links=tuple(connection.dicts(_READ["snapshot_links"], named)),
+            version=_rows(connection, "memory_versions", version)[0],
+            passage=next(iter(_rows(connection, "passages", version)), None),
+            keys=tuple(_rows(connection, "keys", named)),
+            links=tuple(_rows(connection, "links", named)),
         )
     return found
+
+
+def _rows(connection: Connection, table: str, named: Mapping[str, Any]) -> list[dict[str, Any]]:
+    columns = TABLES[table]
+    return [dict(zip(columns, row, strict=True)) for row in connection.run(_SNAPSHOT[table], named)]

@@ -62,18 +62,6 @@ class SqliteConnection:
         except apsw.Error as exc:
             raise translated(exc, self.path) from exc
 
-    def dicts(self, sql: str, params: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
-        """See `Connection.dicts`."""
-        try:
-            cursor = self.db.execute(sql, params)
-            first = cursor.fetchone()
-            if first is None:
-                return []
-            columns = [column[0] for column in cursor.get_description()]
-            return [dict(zip(columns, row, strict=True)) for row in (first, *cursor)]
-        except apsw.Error as exc:
-            raise translated(exc, self.path) from exc
-
     def many(self, sql: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """See `Connection.many`."""
         try:

@@ -83,21 +83,21 @@ join memory_versions v on v.p = m.p and v.memory = m.id and v.version = m.versio
 where m.p = :p and m.scope in ({scopes})
 group by v.kind, m.status order by v.kind, m.status
 
--- Whole rows for the projector.
+-- Whole rows for the projector; `{columns}` are those of the table in tables.py.
 -- name: snapshot_memory
-select * from memories where p = :p and id = :id
+select {columns} from memories where p = :p and id = :id
 
 -- name: snapshot_version
-select * from memory_versions where p = :p and memory = :id and version = :version
+select {columns} from memory_versions where p = :p and memory = :id and version = :version
 
 -- name: snapshot_passage
-select * from passages where p = :p and memory = :id and version = :version and ordinal = 0
+select {columns} from passages where p = :p and memory = :id and version = :version and ordinal = 0
 
 -- name: snapshot_keys
-select * from keys where p = :p and memory = :id and recorded_to is null order by valid_from
+select {columns} from keys where p = :p and memory = :id and recorded_to is null order by valid_from
 
 -- name: snapshot_links
-select * from links where p = :p and a = :id
+select {columns} from links where p = :p and a = :id
 union all
-select * from links where p = :p and b = :id
+select {columns} from links where p = :p and b = :id
 order by a, b

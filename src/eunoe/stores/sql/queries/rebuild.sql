@@ -2,6 +2,9 @@
 -- `{table}` and `{columns}` come from the list in rebuild.py.
 
 -- name: dump
+select {columns} from {table} where p = :p
+
+-- name: dump_sorted
 select {columns} from {table} where p = :p order by {columns}
 
 -- name: clear

@@ -1,0 +1,45 @@
+"""The projections and their columns."""
+
+from __future__ import annotations
+
+# Every projection and its columns, parents before children. Signals and reference tables are not among them.
+TABLES: dict[str, tuple[str, ...]] = {
+    "memories": (
+        *("p", "id", "number", "version", "tier", "scope", "status", "trust", "origin", "session", "turn"),
+        *("expires_at", "occurrences", "first_seen", "last_seen", "recorded_at", "confirmed_at", "disputed_at"),
+        *("superseded_by", "seq", "fp", "words_fp", "key_fp", "value_fp"),
+    ),
+    "memory_versions": (
+        *("p", "memory", "version", "seq", "kind", "title", "body", "tags", "paths", "key", "value", "source"),
+        *("speaker", "importance", "pinned", "valid_from", "valid_to", "valid_to_at", "recorded_from", "recorded_to"),
+    ),
+    "keys": ("p", "scope", "key_fp", "valid_from", "recorded_from", "valid_to", "recorded_to", "memory", "value_fp"),
+    "tags": ("p", "tag", "memory"),
+    "paths": ("p", "path", "memory"),
+    "links": ("p", "a", "b", "note", "made_at"),
+    "evidence": ("p", "memory", "version", "source"),
+    "subjects": ("p", "memory", "seq"),
+    "rejections": ("p", "scope", "match", "fp", "memory", "by_person", "seq", "lifted_seq"),
+    "contradictions": ("p", "a", "b", "rule", "state", "opened_seq", "resolved_seq"),
+    "passages": (
+        *(
+            "p",
+            "rid",
+            "memory",
+            "version",
+            "ordinal",
+            "live",
+            "scope",
+            "session",
+            "turn",
+            "length",
+            "terms",
+            "trust",
+            "valid_from",
+            "valid_to",
+            "expires_at",
+        ),
+    ),
+    "term_stats": ("p", "scope", "term", "df"),
+    "scope_stats": ("p", "scope", "n", "length"),
+}
