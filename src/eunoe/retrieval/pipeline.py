@@ -79,7 +79,7 @@ def search(
 
 def _judged(lanes: Mapping[str, Sequence[Found]], recipe: Recipe, *, explain: bool) -> list[Ranked]:
     """Turn fused candidates into hits: evidence is the best that a lane vouches for, the score what is left of it."""
-    fused = min_max_sum(lanes, recipe.lanes)
+    fused = min_max_sum(lanes, recipe.lanes) if explain or len(lanes) > 1 else {}
     best: dict[str, Found] = {}
     for found in lanes.values():
         for each in found:

@@ -59,7 +59,7 @@ class Recipe:
         k1: float = 1.2,
         b: float = 0.75,
         candidates: int = 200,
-        spread: int = 40,
+        spread: int = 30,
         match_terms: int = 8,
         score_terms: int = 24,
         common_share: float = 0.02,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eunoe.ports.lane import Found
 from eunoe.ports.text_index import Statistics
-from eunoe.retrieval.score import DIGITS, Weights, score
+from eunoe.retrieval.score import DIGITS, Frequencies, Weights, score
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,10 +35,11 @@ class KeywordLane:
             return []
         weights = Weights(terms, statistics, recipe)
         passages = index.candidates(selecting, accept, limit=recipe.candidates)
-        spreading = _spreading(passages, weights, statistics, recipe)
+        counted = Frequencies(weights.idf, recipe)
+        spreading = _spreading(passages, weights, statistics, recipe, counted)
         if spreading:
             passages = with_neighbours(passages, spreading, index, accept)
-        scored = score(passages, weights, statistics, recipe, explain=explain)
+        scored = score(passages, weights, statistics, recipe, counted=counted, explain=explain)
         found: dict[str, Found] = {}
         for total, at in _best(passages, scored.totals):
             ident = passages[at].memory
@@ -73,12 +74,12 @@ def selective(terms: Sequence[str], statistics: Statistics, recipe: Recipe) -> l
 
 
 def _spreading(
-    candidates: list[Passage], weights: Weights, statistics: Statistics, recipe: Recipe
+    candidates: list[Passage], weights: Weights, statistics: Statistics, recipe: Recipe, counted: Frequencies
 ) -> list[tuple[str, int]]:
     """Return session and turn of the candidates whose neighbours count: the best by their own words."""
     if not recipe.spread or not any(passage.turn is not None for passage in candidates):
         return []
-    totals = score(candidates, weights, statistics, recipe).totals
+    totals = score(candidates, weights, statistics, recipe, counted=counted).totals
     best = sorted(totals, key=lambda at: (-totals[at], candidates[at].memory))[: recipe.spread]
     places = ((candidates[at].session, candidates[at].turn) for at in best)
     return [(session, turn) for session, turn in places if session is not None and turn is not None]
