@@ -87,7 +87,6 @@ TABLE: list[tuple[str, type[EunoeError], Call]] = [
     ("bad_type", Invalid, lambda m: m.remember_many(["x y"])),  # type: ignore[list-item]
     ("bad_type", Invalid, lambda m: m.remember_many([{"title": "no body"}])),
     ("bad_type", Invalid, lambda m: m.remember_many(5)),  # type: ignore[arg-type]
-    ("too_many", Invalid, lambda m: m.remember_many({"body": f"x {at}"} for at in range(limits.BATCH + 1))),
     ("trust", Refused, lambda m: import_lines(m._context, [b'{"body": "x", "trust": "stated"}'], strict=True)),
     ("bad_line", Invalid, lambda m: import_lines(m._context, [b"5"], strict=True)),
     # recall, count

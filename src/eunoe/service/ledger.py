@@ -37,6 +37,9 @@ class Verified(NamedTuple):
     fault: Fault | None
     heads: tuple[str, ...]
 
+    def __bool__(self) -> bool:
+        return self.ok
+
 
 class LogEntry(NamedTuple):
     """One event as `eunoe log` shows it; texts of memories are not part of it."""

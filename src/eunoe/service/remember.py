@@ -202,6 +202,4 @@ def _drafts(
         except EunoeError as exc:
             exc.details["item"] = at
             raise
-    if len(drafts) > limits.BATCH:
-        raise Invalid("too_many", f"{len(drafts):,} items at once; the limit is {limits.BATCH:,}")
     return drafts

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from eunoe import bootstrap
 from eunoe.domain.address import Target
+from eunoe.domain.canonical import parse
 from eunoe.domain.instants import When
 from eunoe.domain.memory import Change, Linked, Receipt
 from eunoe.domain.memory import Memory as Believed
@@ -309,9 +310,19 @@ class Memory:
         """Return the whole project as a document: events, history, numbers, everything."""
         return exporting.export(self._context, everyone=everyone)
 
-    def import_(self, document: Mapping[str, Any], *, progress: Progress | None = None) -> importing.Imported:
-        """Take in a document that `export` made."""
-        return importing.import_document(self._context, document, progress=progress)
+    def import_(
+        self, document: Mapping[str, Any] | str | bytes, *, progress: Progress | None = None
+    ) -> importing.Imported:
+        """Take in a document that `export` made, or its JSON text.
+
+        An empty project adopts it whole: ids, numbers, times, history. Another takes its memories in through the gate.
+
+        Raises:
+            Invalid: `bad_document`, `broken_document`. Conflict: `project_exists`, `held_key`.
+            Unavailable: `newer_document`, `newer_event`. Nothing was imported.
+        """
+        read = parse(document) if isinstance(document, str | bytes) else document
+        return importing.import_document(self._context, read, progress=progress)
 
     def close(self) -> None:
         """Close the store. Closing twice is allowed."""
