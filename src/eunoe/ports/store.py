@@ -87,7 +87,7 @@ class Rebuilding(Protocol):
         """Hold every writer off, so that the last events can be caught up; yields the ledger."""
 
     def differences(self) -> dict[str, int]:
-        """Return table → rows that are in only one of old and new; only tables that differ. Needs `locked`."""
+        """Return table → rows in only one of old and new (full text: 1), where they differ. Needs `locked`."""
 
     def swap(self) -> None:
         """Put the new rows in place of the old ones. Needs `locked`."""

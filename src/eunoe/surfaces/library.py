@@ -313,14 +313,7 @@ class Memory:
     def import_(
         self, document: Mapping[str, Any] | str | bytes, *, progress: Progress | None = None
     ) -> importing.Imported:
-        """Take in a document that `export` made, or its JSON text.
-
-        An empty project adopts it whole: ids, numbers, times, history. Another takes its memories in through the gate.
-
-        Raises:
-            Invalid: `bad_document`, `broken_document`. Conflict: `project_exists`, `held_key`.
-            Unavailable: `newer_document`, `newer_event`. Nothing was imported.
-        """
+        """Take in a document that `export` made, or its text: an empty project adopts it whole."""
         read = parse(document) if isinstance(document, str | bytes) else document
         return importing.import_document(self._context, read, progress=progress)
 

@@ -50,7 +50,7 @@ class Engine(Protocol):
         ...
 
     def indexed(self, connection: Connection, p: int) -> Iterator[Row]:
-        """Yield the logical content of a project's full-text index: (term, row, field, count), in any order."""
+        """Yield what a project's full-text index holds: (term, row, field) of each occurrence, in any order."""
         ...
 
     def reading(self) -> AbstractContextManager[Connection]:

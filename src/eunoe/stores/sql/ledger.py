@@ -82,27 +82,8 @@ class SqlLedger:
 
 
 def _event(row: Row) -> Event:
-    seq, ident, stream, n, kind, v, origin, occurred, recorded, received, dedupe, meta, *rest = row
-    payload, payload_key, payload_hash, prev_hash, digest = rest
-    return Event(
-        seq=seq,
-        id=ident,
-        stream=stream,
-        n=n,
-        type=kind,
-        v=v,
-        origin=origin,
-        occurred_at=occurred,
-        recorded_at=recorded,
-        received_at=received,
-        dedupe_key=dedupe,
-        meta=meta,
-        payload=payload,
-        payload_key=payload_key,
-        payload_hash=payload_hash,
-        prev_hash=prev_hash,
-        hash=digest,
-    )
+    """Return the event of a row; the statements name its columns in the order of its fields."""
+    return Event._make(row)
 
 
 def _params(p: int, event: Event) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
@@ -150,18 +150,18 @@ class SqlRebuilding:
     def _differing(self, table: str, columns: Sequence[str]) -> int:
         """Compare sums first, which need no sorting; only tables that differ are gone through in order."""
         old, new = self._locked(), self._new
-        if _Sum(self._dump(old, table, columns)) == _Sum(self._dump(new, table, columns)):
+        if _sum(self._dump(old, table, columns)) == _sum(self._dump(new, table, columns)):
             return 0
         return unlike(self._sorted(old, table, columns), self._sorted(new, table, columns))
 
     def _differing_fulltext(self) -> int:
-        """Compare the full-text index with the terms of the new passages, whatever the order of either.
+        """Return 1 where the full-text index does not hold what the new passages say, whatever the order of either.
 
-        Both are sets of (term, row, field, count); adding up a hash of each entry needs no sorting and no memory.
+        Both are (term, row, field) of each occurrence; adding up their hashes needs no sorting.
         """
-        old = _Sum(self._engine.indexed(self._locked(), self._p))
-        new = _Sum(_entries(self._dump(self._new, "passages", ("rid", "terms"))))
-        return 0 if old == new else max(abs(old.count - new.count), 1)
+        old = _sum(self._engine.indexed(self._locked(), self._p))
+        new = _sum_of_occurrences(self._dump(self._new, "passages", ("rid", "terms")))
+        return int(old != new)
 
     def _dump(self, connection: Connection, table: str, columns: Sequence[str]) -> Iterator[Row]:
         return connection.stream(_SQL["dump"].format(table=table, columns=", ".join(columns)), {"p": self._p})
@@ -191,29 +191,21 @@ def unlike(old: Iterator[Row], new: Iterator[Row]) -> int:
     return count
 
 
-class _Sum:
-    """The sum of the hashes of many entries: equal for equal sets, unequal for others but for a chance of 2^-61."""
-
-    def __init__(self, entries: Iterator[Row]) -> None:
-        self.count = self.total = 0
-        for entry in entries:
-            self.count += 1
-            self.total += hash(entry)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Sum) and (self.count, self.total) == (other.count, other.total)
-
-    __hash__ = None  # type: ignore[assignment]  # mutable while it is being filled
+def _sum(entries: Iterable[Row]) -> int:
+    """Return the sum of the hashes of many entries, in any order: equal for equal sets, hardly ever for others."""
+    return sum(map(hash, entries))
 
 
-def _entries(passages: Iterator[Row]) -> Iterator[Row]:
-    """Yield (term, row, field, count) for passages of (rid, terms)."""
+def _sum_of_occurrences(passages: Iterable[Row]) -> int:
+    """Return `_sum` of (term, row, field) of each occurrence in passages of (rid, terms)."""
+    total = 0
     for rid, packed in passages:
-        for line in packed.split("\n"):
+        for line in packed[1:-1].split("\n") if len(packed) > 1 else ():
             term, _, numbers = line.partition(" ")
-            for field, count in zip(FIELDS, numbers.split(","), strict=False) if term else ():
+            for field, count in enumerate(numbers.split(",")):
                 if count != "0":
-                    yield term, rid, field, int(count)
+                    total += int(count) * hash((term, rid, FIELDS[field]))
+    return total
 
 
 def _place(row: Row) -> list[tuple[int, Any]]:

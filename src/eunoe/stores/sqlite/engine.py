@@ -123,21 +123,10 @@ class SqliteEngine:
             "create virtual table if not exists temp.passages_vocab using fts5vocab(main, passages_fts, instance)"
         )
         prefix = f"{p:x}~"
-        size = len(prefix)
-        # Occurrences of a term stand together, by row and field; counting them here saves SQLite a sorter.
-        last, count = None, 0
-        for term, row, field in connection.stream(
-            "select term, doc, col from temp.passages_vocab where term >= :prefix and term < :end",
-            {"prefix": prefix, "end": prefix[:-1] + "\x7f"},
-        ):
-            if (term, row, field) == last:
-                count += 1
-                continue
-            if last is not None:
-                yield last[0][size:], last[1], last[2], count
-            last, count = (term, row, field), 1
-        if last is not None:
-            yield last[0][size:], last[1], last[2], count
+        yield from connection.stream(
+            "select substr(term, :start), doc, col from temp.passages_vocab where term >= :prefix and term < :end",
+            {"start": len(prefix) + 1, "prefix": prefix, "end": prefix[:-1] + "\x7f"},
+        )
 
     def describe(self) -> dict[str, Any]:
         """See `Engine.describe`."""
