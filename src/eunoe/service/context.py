@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from eunoe.domain.analyse import Analyser
@@ -52,8 +52,12 @@ class Context(NamedTuple):
 
         So a clock that was set back hides nothing that was acknowledged.
         """
-        recorded = (view.ledger(each.p).position(self.store.uuid).recorded_at for each in projects if each is not None)
-        return max(self.clock.now_us(), *recorded, 0)
+        return max(self.clock.now_us(), self.recorded_at(view, projects))
+
+    def recorded_at(self, view: View, projects: Iterable[Project | None]) -> int:
+        """Return when something was last recorded in any of the projects; 0 for never."""
+        ledgers = (view.ledger(each.p) for each in projects if each is not None)
+        return max((ledger.position(self.store.uuid).recorded_at for ledger in ledgers), default=0)
 
     def scopes(self, scope: str | None = None) -> tuple[str, ...]:
         """Return the scopes to read: all that the caller may, or the one asked for.

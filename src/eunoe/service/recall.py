@@ -111,10 +111,11 @@ def recall(
     cursor = read_cursor(after, question=question) if after else None
     with context.store.reading() as view:
         places = _places(context, view, include_me)
-        now = cursor.now if cursor else context.moment(view, *(project for _, project in places))
+        projects = [project for _, project in places]
+        now = cursor.now if cursor else context.moment(view, *projects)
         accept = to_filter(context, now=now, **filters)
-        if cursor is not None and accept.known_at is None:
-            accept.known_at = cursor.now
+        if cursor is not None and accept.known_at is None and context.recorded_at(view, projects) > cursor.now:
+            accept.known_at = cursor.now  # something was written since the first page: answer from before
         page = _Page(context, accept, limit, order, min_evidence, min_score, explain, cursor)
         found = page.browse(view, places) if text is None else page.search(view, places, text)
     return found.answer(question)
