@@ -302,3 +302,9 @@ def test_an_ordinary_text_does_not_load_the_regular_expressions() -> None:
         ).returncode
         == 0
     )
+
+
+def test_a_tag_that_is_only_spoken_of_hides_nothing() -> None:
+    said = "Wrap it in `<private>` and `</private>`; a key begins with `-----BEGIN PRIVATE KEY-----` and goes on."
+    assert redact(said).text == said
+    assert redact(f"{said} <private>Fern-Kettle-FAKE</private> end").text == f"{said} [masked:private] end"

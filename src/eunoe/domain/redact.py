@@ -7,11 +7,33 @@ the value goes; the name, the user, the host and the sentence stay.
 Guarantees: linear time on any input, never an error on any `str`, and idempotence: a marker is opaque, no secret is
 looked for inside or across one, and the text between markers is searched again until it is clean.
 
-Hooks load this module on their way to the disk, so it imports nothing; `re` (7 ms) is loaded the first time a text
-holds a substring that some family of secrets cannot do without. An ordinary text costs about 3 µs.
+Hooks load this module on their way to the disk, so it imports nothing but its own tables; `re` (7 ms) is loaded the
+first time a text holds a substring that some family of secrets cannot do without. An ordinary text costs about 3 µs.
 """
 
 from __future__ import annotations
+
+from eunoe.domain.secret_shapes import (
+    AUTHORIZATION_TAIL,
+    CODE,
+    KEY_MARKERS,
+    MARKER,
+    NAMES,
+    NO_PASSPHRASES,
+    NO_VALUES,
+    OPENINGS,
+    PASS_MARKERS,
+    PEM,
+    PREFIXED,
+    QUOTED,
+    QUOTES,
+    REFERENCE,
+    RUN,
+    TAG,
+    TAIL,
+    TELEGRAM,
+    TELLING,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,101 +48,6 @@ SHORTEST = 7
 
 HEAD = 64
 """Leading characters by which a value is judged, so that one long run full of names stays linear."""
-
-# (literal prefix and prefilter, kind, the rest). A look-ahead wants one digit or capital, so that slugs stay; it is
-# bounded because hyphens let the next attempt start inside the same run.
-_NOT_A_SLUG = r"(?=[a-z_-]{0,48}[A-Z0-9])"
-_PREFIXED = (
-    ("sk-ant-", "anthropic-key", _NOT_A_SLUG + r"[\w-]{16,}"),
-    ("sk-", "openai-key", r"(?!ant-|learn)" + _NOT_A_SLUG + r"[\w-]{20,}"),
-    *((f"{letter}k_", "stripe-key", r"(?:live|test)_" + _NOT_A_SLUG + r"[A-Za-z0-9]{10,}") for letter in "sr"),
-    *((f"gh{letter}_", "github-token", r"\w{20,}(?:\.[\w-]{10,}){0,2}") for letter in "pousr"),
-    ("github_pat_", "github-token", r"\w{20,}"),
-    ("glpat-", "gitlab-token", _NOT_A_SLUG + r"[\w-]{16,}(?:\.\d\d\.\w+)?"),
-    *((f"A{letter}IA", "aws-access-key", r"[A-Z0-9]{16}(?![A-Za-z0-9])") for letter in "KS"),
-    ("AIza", "google-api-key", r"[\w-]{30,}"),
-    ("xox", "slack-token", r"[abeprs]-" + _NOT_A_SLUG + r"[A-Za-z0-9-]{10,}"),
-    ("hooks.slack.com/services/", "slack-token", r"(?P<secret>[\w/-]{8,})"),
-    ("npm_", "npm-token", _NOT_A_SLUG + r"[A-Za-z0-9]{20,}"),
-    ("pypi-AgEI", "pypi-token", r"[\w-]{16,}"),
-    ("hf_", "huggingface-token", _NOT_A_SLUG + r"[A-Za-z0-9]{20,}"),
-    ("SG.", "sendgrid-key", r"[\w-]{16,}+\.[\w-]{16,}"),
-    ("eyJ", "jwt", r"(?<!-eyJ)[\w-]{8,}+\.[\w-]{8,}+\.[\w-]{4,}"),
-    # A port is not a password, and the last @ before the path ends it; an unescaped slash is tolerated in a password
-    # when the authority has no @ at all.
-    (
-        "://",
-        "url-password",
-        r"[^\s/:?#@\"'<>`]*+(?P<mail>@[^\s/:?#\"'<>`]*+)?+:(?!\d{1,5}(?:[/?#\s]|$))"
-        r"(?P<secret>[^\s/?#\"'<>`]+(?=@[^\s@])|(?(mail)(?!))(?:[^\s@\"'<>`/]|/(?!/))++(?=@[^\s@]))",
-    ),
-)
-_TELEGRAM = r"(?:(?<!\w)|(?<=\\[nrt]))\d{8,10}:[\w-]{35}(?![\w-])"
-
-_TAG = r"<(/?)private\s{0,8}>"
-_PEM = r"-----%s [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-_MARKER = r"\[masked:[a-z-]{1,32}\]"
-
-# Searched in folded text. "pass" alone is too ordinary a word; as the end of a variable name it is not.
-_PASS_MARKERS = ("passw", "passphrase", "passcode", "_pass", "mot de passe")
-_KEY_MARKERS = tuple(
-    f"{word}{gap}key"
-    for word in ("api", "access", "private", "encryption", "signing", "auth")
-    for gap in ("", " ", "_", "-")
-)
-# Every alternative starts with a literal and nothing is captured: that is what makes the search for names fast.
-_NAMES = (
-    r"authorization|bearer|password|passwort|kennwort|passwd|passphrase|passcode|pwd|_pass|contraseña|mot de passe"
-    r"|пароль|密码|api[ _-]?key|access[ _-]?key|private[ _-]?key|encryption[ _-]?key|signing[ _-]?key|auth[ _-]?key"
-    r"|secret(?:[ _-]?access)?(?:[ _-]?key)?|token"
-)
-_TAIL = r"""
-(?:_?\d{1,2}|_(?:production|prod|staging|test|live|dev))?(?!\w)
-(?:[\\"'`)\]*]{0,4}
-    (?:\s{0,4}(?P<sign>[!:]?={1,3}>?|->|:(?![:/])|：)\s{0,4}\*{0,2}[ ]?
-      | >(?=[^\s<>]{1,128}</)
-      | [ ]?[是为][ ]?
-      | (?:[ ](?:for|of|to|on|in|at)(?:[ ][\w./-]{1,24}){1,5}?)?
-        (?:[ ](?:is|was|ist|war|es|est|will[ ]be|set[ ]to|changed[ ]to|updated[ ]to)|['’]s)
-        (?:[ ](?:now|still|currently|set[ ]to|changed[ ]to))?[ ]?:?\s{1,3}\*{0,2})
-  | (?P<flag>[ ]{1,4}))"""
-_AUTHORIZATION_TAIL = r"""[\\"']{0,3} ?[:=] ?[\\"']{0,3}(?:(?:bearer|basic|token|digest) +)?"""
-
-_QUOTED = r"""[fbruFBRU]{0,2}(?:\\+"([^"\n]*+)"|\\+'([^'\n]*+)'|"((?:[^"\\\n]|\\.)*+)"|'((?:[^'\\\n]|\\.)*+)'
-|`([^`\n]*+)`|“([^”\n]*+)”|‘([^’\n]*+)’)"""
-_QUOTES = frozenset("\"'`")
-_OPENINGS = frozenset("\"'`“‘\\fFbBrRuU")
-# A comma, semicolon or ampersand belongs to the value unless the next field starts there. Nothing here looks back, so
-# a run scanned from its middle ends where it ends when scanned from its start.
-_RUN = r"""(?:[^\s"'`<>,;&\\“”\u00a0\u3000-\u3002\uff0c]|\\(?![nrt"'\\])|[,;&](?!\s|$|[\w.-]{1,32}\s?[=:]))++"""
-
-_REFERENCE = r"""
-\$[A-Za-z_({] | \$\$ | [\[{<(%]                        # a variable, a template, an option
-| [*•.xX_#?-]+$                                        # stars and dots
-| (?i:your|change[_-]?me|example|placeholder|redacted|replace)(?![a-z0-9])
-| (?:~|\.{1,2})?/[\w.-]+(?:/|$) | [A-Za-z]:\\ | [a-z][a-z0-9+]*://     # a path, a URL
-| v?\d+(?:\.\d+)+(?![\w@!#]) | \d{4}-\d\d-\d\d | \d{1,4}(?:-[a-z]+)+$  # a version, a date, "12-character"
-| (?i:sha-?\d+|md5|base(?:64|32)|aes-?\d*|[rehp]s256|utf-?8|oauth2?|argon2i?d?|pbkdf2|1password)(?![A-Za-z0-9])
-| (?:[A-Za-z_]*_)?(?i:password|passwd|pwd|secret|token|key|credential)s?_?\d?$   # another name for it"""
-# What stands for a value only without quotes: a call, an attribute, a camel-case name or type.
-_CODE = (
-    r"[A-Za-z_$][\w.$]*(?:(?:::|->)\w+)*\??[(\[]|[A-Za-z_]+\d{0,2}(?:\??(?:\.|::|->)[A-Za-z_]+\d{0,2})+$"
-    r"|_?[A-Za-z]*[a-z](?:P(?:assword|asswd|wd)|Token|Secret|Key|Credentials?|Text|Str|String|Type|Kind|Input|Value)s?$"
-    r"|(?:[Tt]oken|[Pp]assword|[Ss]ecret|[Aa]uth|[Aa]ccess|[Aa]pi)(?:[A-Z][a-z]+)+$"
-)
-_TELLING = r"[0-9A-Z!@#$%^&*+=~](?:(?<=[0-9])|(?<=[a-z][A-Z])|(?<!^.)(?<=[!@#$%^&*+=~])[!@#$%^&*+=~]*[A-Za-z0-9])"
-
-_WORDS = """
-required optional string number boolean integer secret secretstr password passwort passphrase hidden masked redacted
-invalid missing incorrect expired undefined default disabled enabled unknown changed private public function object
-varchar charfield stored refresh access bearer github gitlab openai javascript typescript postgresql keycloak bitbucket
-"""
-_SENTENCE_STARTS = """
-a an the this that it is are was must should may can cannot please enter see use at in on for from your my our not no to
-be contains password token secret invalid missing incorrect wrong forgot reset
-"""
-_NO_VALUES = frozenset(_WORDS.split())
-_NO_PASSPHRASES = frozenset(_SENTENCE_STARTS.split())
 
 
 class Span:
@@ -182,8 +109,8 @@ def find_secrets(text: str) -> list[Span]:
     if not (blocks or _may_prefix(text) or _may_assign(folded) or _may_telegram(text)):
         return []
     spans = _merged(_blocks(text, folded))
-    markers = (Span(found.start(), found.end(), "") for found in _pattern(_MARKER).finditer(text))
-    families = [family for family in _PREFIXED if family[0] in text]
+    markers = (Span(found.start(), found.end(), "") for found in _pattern(MARKER).finditer(text))
+    families = [family for family in PREFIXED if family[0] in text]
     pieces = list(_outside(0, len(text), [*spans, *markers]))
     for _ in range(ROUNDS):
         unsettled: list[tuple[int, int]] = []
@@ -211,7 +138,7 @@ def _may_prefix(text: str) -> bool:
     # Ordinary prose has no underscore and few hyphens: the two stand for most of the families.
     return (
         ("-" in text and ("sk-" in text or "glpat-" in text or "xox" in text or "pypi-" in text))
-        or ("_" in text and any(family[0] in text for family in _PREFIXED))
+        or ("_" in text and any(family[0] in text for family in PREFIXED))
         or ("://" in text and ("@" in text or "hooks.slack" in text))
         or "eyJ" in text
         or "SG." in text
@@ -227,8 +154,8 @@ def _may_assign(folded: str) -> bool:
         "token" in folded
         or "secret" in folded
         or "pwd" in folded
-        or ("pass" in folded and any(marker in folded for marker in _PASS_MARKERS))
-        or ("key" in folded and any(marker in folded for marker in _KEY_MARKERS))
+        or ("pass" in folded and any(marker in folded for marker in PASS_MARKERS))
+        or ("key" in folded and any(marker in folded for marker in KEY_MARKERS))
         or "bearer" in folded
         or "authorization" in folded
         or "kennwort" in folded
@@ -253,7 +180,7 @@ def _pattern(source: str) -> Pattern[str]:
     if pattern is None:
         import re  # noqa: PLC0415 - only texts that may hold a secret pay for it
 
-        flags = re.ASCII | (re.VERBOSE if source in (_TAIL, _QUOTED, _REFERENCE) else 0)
+        flags = re.ASCII | (re.VERBOSE if source in (TAIL, QUOTED, REFERENCE) else 0)
         pattern = _patterns[source] = re.compile(source, flags)
     return pattern
 
@@ -262,7 +189,9 @@ def _blocks(text: str, folded: str) -> Iterator[Span]:
     """Yield what is masked whole, existing markers included: `<private>` spans, nested ones too, and key blocks."""
     depth = start = 0
     if "<private" in folded:
-        for tag in _pattern(_TAG).finditer(folded):
+        for tag in _pattern(TAG).finditer(folded):
+            if _is_mentioned(folded, tag.start(), tag.end()):
+                continue
             if not tag[1]:
                 start = start if depth else tag.start()
                 depth += 1
@@ -273,10 +202,18 @@ def _blocks(text: str, folded: str) -> Iterator[Span]:
     if depth:
         yield Span(start, len(text), "private")
     at = 0
-    while "PRIVATE KEY" in text and (begin := _pattern(_PEM % "BEGIN").search(text, at)):
-        end = _pattern(_PEM % "END").search(text, begin.end())
+    while "PRIVATE KEY" in text and (begin := _pattern(PEM % "BEGIN").search(text, at)):
+        if _is_mentioned(text, begin.start(), begin.end()):
+            at = begin.end()
+            continue
+        end = _pattern(PEM % "END").search(text, begin.end())
         at = end.end() if end else len(text)
         yield Span(begin.start(), at, "private-key")
+
+
+def _is_mentioned(text: str, start: int, end: int) -> bool:
+    """Tell whether a tag stands in backticks by itself: then it is spoken of, and hides nothing."""
+    return text[start - 1 : start] == "`" == text[end : end + 1]
 
 
 def _in_piece(text: str, offset: int, families: list[tuple[str, str, str]]) -> Iterator[Span]:
@@ -294,7 +231,7 @@ def _in_piece(text: str, offset: int, families: list[tuple[str, str, str]]) -> I
             if kind != "url-password" or not _is_reference(text[start : min(end, start + HEAD)], quoted=True):
                 yield Span(offset + start, offset + end, kind)
     if _may_telegram(text):
-        for match in _pattern(_TELEGRAM).finditer(text):
+        for match in _pattern(TELEGRAM).finditer(text):
             yield Span(offset + match.start(), offset + match.end(), "telegram-token")
     folded = _folded(text)
     if _may_assign(folded):
@@ -303,7 +240,7 @@ def _in_piece(text: str, offset: int, families: list[tuple[str, str, str]]) -> I
 
 
 def _assigned(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
-    names, quoted, bare = _pattern(_NAMES), _pattern(_QUOTED), _pattern(_RUN)
+    names, quoted, bare = _pattern(NAMES), _pattern(QUOTED), _pattern(RUN)
     at = run_end = value_end = 0
     while name := names.search(folded, at):
         at = name.end()
@@ -311,13 +248,13 @@ def _assigned(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
         if not tail or ("flag" in tail.re.groupindex and tail["flag"] and not _is_option(folded, name.start())):
             continue
         start = at = tail.end()
-        literal = quoted.match(text, at) if text[at : at + 1] in _OPENINGS else None
+        literal = quoted.match(text, at) if text[at : at + 1] in OPENINGS else None
         if literal and literal.lastindex:
             start, end = literal.span(literal.lastindex)
             while end > start and text[end - 1] == "\\":
                 end -= 1
         else:
-            start += text[at : at + 1] in _QUOTES
+            start += text[at : at + 1] in QUOTES
             if start >= run_end:
                 run = bare.match(text, start)
                 run_end = run.end() if run else start
@@ -333,12 +270,12 @@ def _assigned(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
 
 def _kind_and_tail(name: str, folded: str, at: int) -> tuple[str, Match[str] | None]:
     if name in ("authorization", "bearer"):
-        return "bearer-token", _pattern(r" +" if name == "bearer" else _AUTHORIZATION_TAIL).match(folded, at)
+        return "bearer-token", _pattern(r" +" if name == "bearer" else AUTHORIZATION_TAIL).match(folded, at)
     if name.endswith("key"):
         kind = "aws-secret-key" if "access" in name and name.startswith("secret") else "api-key"
     else:
         kind = name if name in ("secret", "token") else "password"
-    return kind, _pattern(_TAIL).match(folded, at)
+    return kind, _pattern(TAIL).match(folded, at)
 
 
 def _is_option(folded: str, start: int) -> bool:
@@ -359,21 +296,21 @@ def _is_secret(head: str, kind: str, *, quoted: bool, environment: bool) -> bool
         return False
     if quoted and kind != "bearer-token":
         words = head.casefold().split()
-        return len(words) == 1 or (kind == "password" and bool(words) and words[0] not in _NO_PASSPHRASES)
+        return len(words) == 1 or (kind == "password" and bool(words) and words[0] not in NO_PASSPHRASES)
     if kind == "bearer-token" and len(head) < 8:
         return False
     if head.replace("-", "").isdigit():
         return kind == "password" or len(head) >= 12
     # DB_PASSWORD=swordfish: an environment assignment holds a value even when it is a plain word.
-    return environment or _pattern(_TELLING).search(head) is not None or (len(head) >= 20 and head.count("-") >= 3)
+    return environment or _pattern(TELLING).search(head) is not None or (len(head) >= 20 and head.count("-") >= 3)
 
 
 def _is_reference(head: str, *, quoted: bool) -> bool:
     if "..." in head or "…" in head or "${" in head or "{{" in head:
         return True
-    if head.strip("!*_-.?").casefold() in _NO_VALUES or _pattern(_REFERENCE).match(head):
+    if head.strip("!*_-.?").casefold() in NO_VALUES or _pattern(REFERENCE).match(head):
         return True
-    return not quoted and _pattern(_CODE).match(head) is not None
+    return not quoted and _pattern(CODE).match(head) is not None
 
 
 def _outside(start: int, end: int, spans: Iterable[Span]) -> Iterator[tuple[int, int]]:

@@ -115,7 +115,7 @@ class SqliteEngine:
         rows = connection.run(
             "select rowid from passages_fts where rowid between :first and :last", {"first": first, "last": last}
         )
-        connection.many(DELETE, rows)
+        connection.many(DELETE, [{"rid": rid} for (rid,) in rows])
 
     def indexed(self, connection: Any, p: int) -> Iterator[Row]:
         """See `Engine.indexed`."""

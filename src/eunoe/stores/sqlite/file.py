@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 import apsw
 
@@ -142,4 +143,7 @@ def remove(path: str) -> None:
 def _make_folders(folder: str) -> None:
     if folder and not os.path.isdir(folder):
         _make_folders(os.path.dirname(folder))
-        os.mkdir(folder, 0o700)
+        with suppress(
+            FileExistsError
+        ):  # another process made it just now; a file in its place is found by the next step
+            os.mkdir(folder, 0o700)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from eunoe.stores.sql.filters import Where
 
 INSERT = "insert into passages_fts (rowid, own, title, tags, paths) values (?, ?, ?, ?, ?)"
-DELETE = "delete from passages_fts where rowid = ?"
+DELETE = "delete from passages_fts where rowid = :rid"
 
 BLOCK_BITS = 43
 
