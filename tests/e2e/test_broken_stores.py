@@ -574,3 +574,12 @@ def test_the_default_store_lies_in_a_folder_of_its_own(monkeypatch: pytest.Monke
         memory.remember("for my eyes")
         assert modes(tmp_path) == {"home": 0o700}
         assert set(modes(tmp_path / "home").values()) == {0o600}
+
+
+def test_a_file_of_zeros_is_no_store_and_stays_as_it_is(store_path: Path) -> None:
+    store_path.parent.mkdir(parents=True, exist_ok=True)
+    store_path.write_bytes(bytes(8192))
+    with pytest.raises(Unavailable) as caught:
+        open_memory(store_path)
+    assert caught.value.code == "foreign_file"
+    assert store_path.read_bytes() == bytes(8192)

@@ -60,8 +60,12 @@ def inspect(path: str, known: int) -> None:
 
 
 def _is_blank(header: bytes) -> bool:
-    """Tell whether a database never had a schema: another process is making it right now, or was ended at it."""
-    return header.startswith(_MAGIC) and header[68:72] == bytes(4) == header[40:44]
+    """Tell whether a database never had a schema: another process is making it right now, or was ended at it.
+
+    SQLite first gives the file a size, of zeros, and then writes its first page. A file of zeros that is no database
+    at all is refused when it is opened.
+    """
+    return not any(header) or (header.startswith(_MAGIC) and header[68:72] == bytes(4) == header[40:44])
 
 
 def foreign_file(path: str) -> Unavailable:
@@ -143,7 +147,6 @@ def remove(path: str) -> None:
 def _make_folders(folder: str) -> None:
     if folder and not os.path.isdir(folder):
         _make_folders(os.path.dirname(folder))
-        with suppress(
-            FileExistsError
-        ):  # another process made it just now; a file in its place is found by the next step
+        # Another process may make it at this moment; a file in its place is found by the next step.
+        with suppress(FileExistsError):
             os.mkdir(folder, 0o700)
