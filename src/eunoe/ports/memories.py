@@ -87,11 +87,17 @@ class Memories(Protocol):
     def find_id(self, *, number: int | None = None, ident: str | None = None, scopes: Sequence[str]) -> str | None:
         """Return the id of a memory by its number or id."""
 
-    def holder(self, scopes: Sequence[str], key_fps: Mapping[str, str], *, at: int, known_at: int | None) -> str | None:
-        """Return the id of the memory that holds a key; `key_fps` maps scope to fingerprint, the first scope wins."""
+    def holders(
+        self, scopes: Sequence[str], key_fps: Mapping[str, str], *, at: int | None = None, known_at: int | None = None
+    ) -> list[str]:
+        """Return the ids of the memories that ever held a key; with `at` only who holds it at that instant.
 
-    def holders(self, scopes: Sequence[str], key_fps: Mapping[str, str]) -> list[str]:
-        """Return the ids of all memories that ever held a key, or still do; `key_fps` maps scope to fingerprint."""
+        Args:
+            scopes: Looked into in this order.
+            key_fps: Scope → fingerprint of the key in it.
+            at: An instant in the world.
+            known_at: Answer from what was recorded by then; with `at`.
+        """
 
     def read(self, idents: Sequence[str], *, now: int, known_at: int | None = None) -> dict[str, Memory]:
         """Return memories by id; with `known_at` in the version that was recorded then."""

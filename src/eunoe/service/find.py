@@ -23,10 +23,10 @@ def find_id(
     memories, scopes = view.memories(project.p), context.scopes()
     if address.key is not None:
         prints = {scope: key_fingerprint(project.secret, scope, address.key) for scope in scopes}
-        found = memories.holder(scopes, prints, at=at, known_at=known_at)
-        if found is None:
+        holders = memories.holders(scopes, prints, at=at, known_at=known_at)
+        if not holders:
             raise NotFound("no_memory", f"nothing holds the key {address.key!r} in {project.slug}")
-        return found
+        return holders[0]
     found = memories.find_id(number=address.number, ident=address.id, scopes=scopes)
     if found is None:
         raise NotFound("no_memory", f"there is no memory {address} in {project.slug}")

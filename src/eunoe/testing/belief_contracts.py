@@ -98,12 +98,13 @@ class MemoriesContract:
         new = recorder.remember("new", **named, value_fp="2", valid_from=START_US + 50, supersedes=supersedes)
         prints = {"project": "kf", "user:kim": "kf"}
         with store.reading() as view:
-            holder = view.memories(recorder.p).holder
-            assert holder(BOTH, prints, at=START_US + 49, known_at=None) == old
-            assert holder(BOTH, prints, at=START_US + 50, known_at=None) == new
-            assert holder(BOTH, prints, at=LATER_US, known_at=known) == old
-            assert holder(BOTH, prints, at=START_US - 1, known_at=None) is None
-            assert holder(("user:kim",), prints, at=LATER_US, known_at=None) is None
+            holders = view.memories(recorder.p).holders
+            assert holders(BOTH, prints, at=START_US + 49) == [old]
+            assert holders(BOTH, prints, at=START_US + 50) == [new]
+            assert holders(BOTH, prints, at=LATER_US, known_at=known) == [old]
+            assert holders(BOTH, prints, at=START_US - 1) == []
+            assert holders(("user:kim",), prints, at=LATER_US) == []
+            assert sorted(holders(BOTH, prints)) == sorted([old, new])
 
     def test_versions_and_what_was_known_of_them(self, store: Store) -> None:
         recorder = Recorder(store)

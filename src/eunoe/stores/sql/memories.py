@@ -81,21 +81,16 @@ class SqlMemories:
         rows = self._run("id_by_number", number=number) if number is not None else self._run("id_by_id", id=ident)
         return next((ident for ident, scope in rows if scope in scopes), None)
 
-    def holder(self, scopes: Sequence[str], key_fps: Mapping[str, str], *, at: int, known_at: int | None) -> str | None:
-        """See `Memories.holder`."""
-        for scope in scopes:
-            params: dict[str, Any] = {"scope": scope, "key_fp": key_fps[scope], "at": at}
-            if known_at is None:
-                rows = self._run("holder", **params)
-            else:
-                rows = self._run("holder_known", known_at=known_at, **params)
-            if rows:
-                return str(rows[0][0])
-        return None
-
-    def holders(self, scopes: Sequence[str], key_fps: Mapping[str, str]) -> list[str]:
+    def holders(
+        self, scopes: Sequence[str], key_fps: Mapping[str, str], *, at: int | None = None, known_at: int | None = None
+    ) -> list[str]:
         """See `Memories.holders`."""
-        found = [self._run("holders", scope=scope, key_fp=key_fps[scope]) for scope in scopes]
+        name, instants = "holders", {}
+        if at is not None:
+            name, instants = "holder", {"at": at}
+            if known_at is not None:
+                name, instants = "holder_known", {"at": at, "known_at": known_at}
+        found = [self._run(name, scope=scope, key_fp=key_fps[scope], **instants) for scope in scopes]
         return list(dict.fromkeys(ident for rows in found for (ident,) in rows))
 
     def read(self, idents: Sequence[str], *, now: int, known_at: int | None = None) -> dict[str, Memory]:
