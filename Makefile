@@ -27,6 +27,7 @@ fix: $(STAMP)   ## format, and repair what the linter can
 
 cover: $(STAMP)   ## tests with branch coverage
 	$(BIN)/coverage run -m pytest -q
+	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --skip-covered --sort=cover | tail -40
 
 bench: $(STAMP)   ## measure; LOCOMO=file adds LoCoMo

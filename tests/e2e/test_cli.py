@@ -19,6 +19,7 @@ from eunoe.service.catalog import CATALOG
 
 COMMANDS = (*(row.name for row in CATALOG), "trust", "config", "doctor", "completion", "demo")
 PROGRAM = (sys.executable, "-m", "eunoe")
+KEPT = ("PATH", "SYSTEMROOT", "TEMP", "TMPDIR", "COVERAGE_PROCESS_CONFIG")
 
 
 @dataclass
@@ -30,7 +31,7 @@ class Cli:
     env: dict[str, str] = field(default_factory=dict)
 
     def environ(self, **more: str) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "TEMP", "TMPDIR") if name in os.environ}
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         return {**kept, "HOME": str(self.home), "EUNOE_HOME": str(self.home / "data"), **self.env, **more}
 
     def __call__(

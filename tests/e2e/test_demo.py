@@ -15,7 +15,11 @@ from eunoe.surfaces.cli import demo, demo_story
 
 
 def told(*arguments: str, home: Path, **environ: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "SYSTEMROOT", "TEMP") if name in os.environ}
+    kept = {
+        name: os.environ[name]
+        for name in ("PATH", "PYTHONPATH", "SYSTEMROOT", "TEMP", "COVERAGE_PROCESS_CONFIG")
+        if name in os.environ
+    }
     return subprocess.run(
         [sys.executable, "-m", "eunoe.surfaces.cli.demo", *arguments],
         env=kept | {"HOME": str(home), "PYTHONIOENCODING": "utf-8"} | environ,
