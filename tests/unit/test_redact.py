@@ -60,6 +60,15 @@ ASSIGNMENTS = [
     ("password is {}", "password", "MyFakeSecret" + "1"),
     ("password = '{}'", "password", "MyFake" + "Password"),
     ("PASSWORD={}", "password", "swordfish"),
+    ("DB_PASSWORD={}", "password", "swordfish"),
+    ("      POSTGRES_PASSWORD: {}\n      POSTGRES_USER: app", "password", "swordfish"),
+    ("db_password: {}", "password", "Fake1pass"),
+    ("private_key_password = {}", "password", "Fake1pass"),
+    ("db_passwd = '{}'", "password", "swordfish"),
+    ("DB_PASSPHRASE='{}'", "password", "correct horse fake"),
+    ("user_passcode: {}", "password", "99fake7"),
+    ("SMTP_PASS={}", "password", "swordfish"),
+    ("secret_key_base: {}", "api-key", "FAKE0123abcd"),
     ("passwd: '{}'", "password", "swordfish"),
     ("passphrase is '{}'", "password", "correct horse fake"),
     ('pwd = "{}"', "password", "swordfish"),
@@ -85,6 +94,9 @@ ASSIGNMENTS = [
 
 HARMLESS = [
     "the password is required",
+    "DB_PASSWORD: obtained from the vault at boot",
+    "DB_PASSWORD: required",
+    "TOKEN: opaque",
     "password is stored in the vault",
     "The password is case-sensitive and the token is short-lived",
     "password is 12-character minimum",
@@ -127,6 +139,20 @@ HARMLESS = [
     "sha256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU= of src/eunoe/domain/ids.py v1.2.3",
     "Bearer of bad news",
 ]
+
+
+@pytest.mark.parametrize("before", ["", "db_", "DB-", "my ", "user.", "X_"])
+@pytest.mark.parametrize(
+    "name",
+    ["password", "passwd", "pwd", "passphrase", "passcode", "PASSWORD", "secret", "secret_key", "token", "api_key"],
+)
+def test_a_name_is_known_whatever_stands_before_it(before: str, name: str) -> None:
+    assert masked_value(f"{before}{name}: Fake1pass9") == "Fake1pass9"
+
+
+def masked_value(text: str) -> str:
+    (span,) = find_secrets(text)
+    return text[span.start : span.end]
 
 
 @pytest.mark.parametrize(("kind", "token"), TOKENS)

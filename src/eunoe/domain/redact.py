@@ -262,7 +262,9 @@ def _assigned(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
             end = value_end
         if end - start < 6:
             continue
-        environment = text[name.start() : at].isupper() and text[at - 1] == "="
+        environment = text[name.start() : at].isupper() and (
+            text[at - 1] == "=" or _is_setting(text, name.start(), end)
+        )
         if _is_secret(text[start : min(end, start + HEAD)], kind, quoted=bool(literal), environment=environment):
             yield start, end, kind
             at = end
@@ -282,6 +284,11 @@ def _is_option(folded: str, start: int) -> bool:
     """Tell `--db-password value` from two words of a sentence."""
     _, dashes, stem = folded[max(0, start - 40) : start].rpartition("--")
     return bool(dashes) and (not stem or stem.replace("-", "").isalnum())
+
+
+def _is_setting(text: str, start: int, end: int) -> bool:
+    """Tell the line `DB_PASSWORD: value` of a settings file from a heading or a sentence."""
+    return "_" in text[max(0, start - 1) : start + 1] and text[end : end + 1] in ("", "\n", "\r")
 
 
 def _trimmed(text: str, start: int, end: int) -> int:

@@ -46,14 +46,15 @@ KEY_MARKERS = tuple(
     for word in ("api", "access", "private", "encryption", "signing", "auth")
     for gap in ("", " ", "_", "-")
 )
-# Every alternative starts with a literal and nothing is captured: that is what makes the search for names fast.
+# Every alternative starts with a literal and nothing is captured: that is what makes the search for names fast. None is
+# the beginning of another from one character before it, as `_pass` of `_password` would be: the first found wins.
 NAMES = (
-    r"authorization|bearer|password|passwort|kennwort|passwd|passphrase|passcode|pwd|_pass|contraseña|mot de passe"
-    r"|пароль|密码|api[ _-]?key|access[ _-]?key|private[ _-]?key|encryption[ _-]?key|signing[ _-]?key|auth[ _-]?key"
-    r"|secret(?:[ _-]?access)?(?:[ _-]?key)?|token"
+    r"authorization|bearer|password|passwort|kennwort|passwd|passphrase|passcode|pwd|_pass(?!w|phrase|code)"
+    r"|contraseña|mot de passe|пароль|密码|api[ _-]?key|access[ _-]?key|private[ _-]?key|encryption[ _-]?key"
+    r"|signing[ _-]?key|auth[ _-]?key|secret(?:[ _-]?access)?(?:[ _-]?key)?|token"
 )
 TAIL = r"""
-(?:_?\d{1,2}|_(?:production|prod|staging|test|live|dev))?(?!\w)
+(?:_?\d{1,2}|_(?:production|prod|staging|test|live|dev|base|value))?(?!\w)
 (?:[\\"'`)\]*]{0,4}
     (?:\s{0,4}(?P<sign>[!:]?={1,3}>?|->|:(?![:/])|：)\s{0,4}\*{0,2}[ ]?
       | >(?=[^\s<>]{1,128}</)
