@@ -9,6 +9,7 @@ import pytest
 
 from eunoe import Conflict, EunoeError, Invalid, Memory, NotFound, Refused
 from eunoe.domain.document import dump
+from eunoe.domain.redact import Redacted
 from eunoe.service.import_lines import import_lines
 from eunoe.testing.clock import ManualClock
 
@@ -256,6 +257,32 @@ def test_only_who_has_read_the_last_version_may_write_the_next(m: Memory) -> Non
         m.update(1, version=1, title="Cheese")
     assert (caught.value.code, caught.value.details["version"]) == ("stale_version", 2)
     assert m.get(1).title == "Moon"
+
+
+def test_an_update_masks_the_value_of_a_key_that_names_a_secret(m: Memory) -> None:
+    m.remember("Who may log in", key="db/login", value="swordfish")
+    receipt = m.update(1, key="db/password")
+    assert m.get(1).value == "[masked:password]"
+    assert "masked in: value" in receipt.text
+    m.remember("The login of the queue", key="queue/password")
+    assert "masked in: value" in m.update(2, value="swordfish").text
+    assert m.get(2).value == "[masked:password]"
+
+
+def test_an_import_masks_what_its_source_did_not(m: Memory, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as careless:
+        careless.setattr("eunoe.admission.draft.redact", lambda text: Redacted(text, ()))
+        m.remember("The first password is Fake1pass9")
+        m.update(1, body="The second password is Fake2pass8")
+    document = json.loads("".join(dump(m.export())))
+    other = opened("beta/web", at=":memory:")
+    other.remember("Something is there already")
+    other.import_(document)
+    kept = "".join(dump(other.export()))
+    assert "The first password is [masked:password]" in kept
+    assert "The second password is [masked:password]" in kept
+    assert "Fake1pass9" not in kept
+    assert "Fake2pass8" not in kept
 
 
 def test_an_update_that_changes_nothing_writes_nothing(m: Memory) -> None:

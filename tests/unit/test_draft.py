@@ -242,6 +242,31 @@ def test_a_key_that_is_a_secret_is_refused_since_it_cannot_be_masked() -> None:
     assert caught.value.code == "secret_in_key"
 
 
+@pytest.mark.parametrize("key", ["db/password", "app.secret", "stripe:api/key", "auth-token", "db/prod_pass"])
+def test_the_value_of_a_key_that_names_a_secret_is_masked_and_so_is_its_echo_in_the_text(key: str) -> None:
+    taken = made(body="Log in with swordfish there", title="swordfish again", key=key, value="swordfish")
+    assert "swordfish" not in f"{taken.body} {taken.title} {taken.value}"
+    assert taken.value.startswith("[masked:")
+    assert taken.masked == ("value",)
+    assert made(body="swordfish", key=key).body == taken.value
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("db/password", "required"),
+        ("auth/token", "15 minutes"),
+        ("auth/token-limit", "128000"),
+        ("password/policy", "twelve-letters"),
+        ("auth/password", "argon2id"),
+        ("db/port", "swordfish"),
+    ],
+)
+def test_what_only_speaks_of_a_secret_is_kept(key: str, value: str) -> None:
+    taken = made(body=f"{value} it is", key=key, value=value)
+    assert (taken.value, taken.masked) == (value, ())
+
+
 def test_what_the_caller_gave_beyond_the_body_is_known() -> None:
     assert made().explicit == frozenset()
     assert made(tags=["a"], pinned=True, title=None, tier="ltm").explicit == {"tags", "pinned"}

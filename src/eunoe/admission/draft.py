@@ -16,6 +16,7 @@ from eunoe.domain.text import one_line, storable
 from eunoe.errors import Invalid, Refused, shown
 
 STM_DEFAULT_US = DAY_US
+_AS_IDENTIFIER = str.maketrans("/.:", "___")
 
 
 class Draft(NamedTuple):
@@ -97,6 +98,16 @@ class Cleaner:
     def optional(self, value: object, setting: str, *, limit: int, line: bool = False) -> str | None:
         """Return `text(value)`, or None for None."""
         return None if value is None else self.text(value, setting, limit=limit, line=line)
+
+    def keyed(self, value: str, key: str, setting: str = "value") -> str:
+        """Return the clean value of a key: masked where the key names a secret, as `db/password` does."""
+        before = f'{key.translate(_AS_IDENTIFIER)}="'
+        found = redact(f'{before}{value}"').text
+        masked = found.removeprefix(before)
+        if masked == value + '"' or masked == found:
+            return value
+        self.masked.append(setting)
+        return masked.removesuffix('"')
 
     def listed(self, value: object, setting: str, *, most: int, limit: int) -> tuple[str, ...]:
         """Return distinct entries in the order given. Raises `Invalid` (`too_many` and those of `text`)."""
@@ -196,6 +207,16 @@ def _check_trust(trust: object, caller: Caller) -> Trust:
     return trust
 
 
+def _without_keyed_secret(
+    clean: Cleaner, key: str, body: str, title: str | None, value: str | None
+) -> tuple[str, str | None, str | None]:
+    """Return body, title and value without the secret that the key names, in the value or in a body of one word."""
+    if value is None:
+        return (clean.keyed(body, key, "body") if len(body.split()) == 1 else body), title, None
+    kept = clean.keyed(value, key)
+    return body.replace(value, kept), title and title.replace(value, kept), kept
+
+
 def draft(caller: Caller, body: object, /, **given: Any) -> Draft:
     """Return a clean draft of a statement.
 
@@ -222,15 +243,19 @@ def draft(caller: Caller, body: object, /, **given: Any) -> Draft:
     key = None if take("key") is None else check_new_key(take("key"))
     if key is None and take("value") is not None:
         raise Invalid("value_without_key", "value names the value of a key; give key as well")
+    title = clean.optional(take("title"), "title", limit=limits.TITLE, line=True)
+    value = clean.optional(take("value"), "value", limit=limits.VALUE)
+    if key is not None:
+        text, title, value = _without_keyed_secret(clean, key, text, title, value)
     importance = take("importance")
     return Draft(
         body=text,
-        title=clean.optional(take("title"), "title", limit=limits.TITLE, line=True),
+        title=title,
         kind=kind,
         tags=clean.listed(given.get("tags", ()), "tags", most=limits.TAGS, limit=limits.TAG),
         paths=clean.listed(given.get("paths", ()), "paths", most=limits.PATHS, limit=limits.PATH),
         key=key,
-        value=clean.optional(take("value"), "value", limit=limits.VALUE),
+        value=value,
         importance=kind_named(kind).importance if importance is None else check_importance(importance),
         pinned=check_flag(given.get("pinned", False), "pinned"),
         tier=given.get("tier", "ltm"),

@@ -137,11 +137,12 @@ def _folded(text: str) -> str:
 def _may_prefix(text: str) -> bool:
     # Ordinary prose has no underscore and few hyphens: the two stand for most of the families.
     return (
-        ("-" in text and ("sk-" in text or "glpat-" in text or "xox" in text or "pypi-" in text))
+        ("-" in text and ("sk-" in text or "glpat-" in text or "xox" in text or "pypi-" in text or "AGE-" in text))
         or ("_" in text and any(family[0] in text for family in PREFIXED))
         or ("://" in text and ("@" in text or "hooks.slack" in text))
         or "eyJ" in text
         or "SG." in text
+        or "ya29." in text
         or "AIza" in text
         or "AKIA" in text
         or "ASIA" in text

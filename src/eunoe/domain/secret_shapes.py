@@ -22,6 +22,14 @@ PREFIXED = (
     ("npm_", "npm-token", NOT_A_SLUG + r"[A-Za-z0-9]{20,}"),
     ("pypi-AgEI", "pypi-token", r"[\w-]{16,}"),
     ("hf_", "huggingface-token", NOT_A_SLUG + r"[A-Za-z0-9]{20,}"),
+    ("dckr_pat_", "docker-token", NOT_A_SLUG + r"[\w-]{16,}"),
+    ("shpat_", "shopify-token", r"[0-9a-fA-F]{32}"),
+    ("dop_v1_", "digitalocean-token", r"[0-9a-f]{64}"),
+    ("lin_api_", "linear-key", NOT_A_SLUG + r"[A-Za-z0-9]{32,}"),
+    ("gsk_", "groq-key", NOT_A_SLUG + r"[A-Za-z0-9]{32,}"),
+    ("whsec_", "webhook-secret", NOT_A_SLUG + r"[A-Za-z0-9+/=]{24,}"),
+    ("AGE-SECRET-KEY-1", "age-key", r"[A-Z0-9]{40,}"),
+    ("ya29.", "google-token", NOT_A_SLUG + r"[\w-]{24,}"),
     ("SG.", "sendgrid-key", r"[\w-]{16,}+\.[\w-]{16,}"),
     ("eyJ", "jwt", r"(?<!-eyJ)[\w-]{8,}+\.[\w-]{8,}+\.[\w-]{4,}"),
     # A port is not a password, and the last @ before the path ends it; an unescaped slash is tolerated in a password
@@ -93,6 +101,7 @@ WORDS = """
 required optional string number boolean integer secret secretstr password passwort passphrase hidden masked redacted
 invalid missing incorrect expired undefined default disabled enabled unknown changed private public function object
 varchar charfield stored refresh access bearer github gitlab openai javascript typescript postgresql keycloak bitbucket
+bcrypt scrypt
 """
 SENTENCE_STARTS = """
 a an the this that it is are was must should may can cannot please enter see use at in on for from your my our not no to

@@ -12,7 +12,7 @@ from typing import Any
 
 from eunoe.admission.admit import Circumstances, admit
 from eunoe.admission.decision import Confirm
-from eunoe.admission.draft import Draft
+from eunoe.admission.draft import Cleaner, Draft
 from eunoe.admission.draft import draft as clean
 from eunoe.domain.caller import Caller
 from eunoe.domain.document import Document
@@ -22,7 +22,7 @@ from eunoe.domain.memory import TRUSTS, Memory
 from eunoe.errors import Conflict, Refused
 from eunoe.service.commit import Session
 from eunoe.service.lifecycle import bring_back, withdraw
-from eunoe.service.update import revise
+from eunoe.service.update import cleaned, revise
 
 Progress = Callable[[int, int], None]
 
@@ -151,8 +151,10 @@ class Merge:
     def _again(self, event: Event, meta: dict[str, Any], memory: Memory) -> object:
         if event.type == "memory.revised":
             payload = event.read_payload()
-            content = {name: payload[name] for name in _CONTENT if name in payload}
-            return revise(self._session, memory, content, {name: meta[name] for name in _STRUCTURE if name in meta})
+            clean = Cleaner()
+            content, _ = cleaned(clean, {name: payload[name] for name in _CONTENT if name in payload})
+            structure = {name: meta[name] for name in _STRUCTURE if name in meta}
+            return revise(self._session, memory, content, structure, clean)
         if event.type == "memory.restored":
             return bring_back(self._session, memory)
         return withdraw(self._session, memory, event.type)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from eunoe.admission.draft import Cleaner, check_flag, check_importance, check_new_key, check_period
@@ -51,16 +50,17 @@ def update(context: Context, target: Target, *, version: int | None = None, **ch
     if unknown := changes.keys() - set(FIELDS):
         raise Invalid("unknown_field", f"{shown(min(unknown))} cannot be updated; fields are {' '.join(FIELDS)}")
     cleaner = Cleaner()
-    content, structure = _cleaned(cleaner, changes)
+    content, structure = cleaned(cleaner, changes)
     context, address = written(context, target)
     with context.store.writing() as tx:
         session = open_session(context, tx)
         memory = addressed(session, address)
         _check_version(memory, version)
-        fields = revise(session, memory, content, structure, masked=cleaner.masked)
+        fields = revise(session, memory, content, structure, cleaner)
     if not fields:
         return Change(action="unchanged", memories=(memory.number,), ids=(memory.id,))
-    notes = (f"A secret was masked in: {', '.join(cleaner.masked)}.",) if cleaner.masked else ()
+    masked = ", ".join(dict.fromkeys(cleaner.masked))
+    notes = (f"A secret was masked in: {masked}.",) if masked else ()
     return Change(
         action="updated",
         memories=(memory.number,),
@@ -75,8 +75,7 @@ def revise(
     memory: Memory,
     content: dict[str, Any],
     structure: dict[str, Any],
-    *,
-    masked: Sequence[str] = (),
+    clean: Cleaner,
 ) -> list[str]:
     """Record what changes of a memory, through the rules of the gate; return the names of the fields that did.
 
@@ -85,7 +84,7 @@ def revise(
         memory: The memory as it is.
         content: Cleaned texts by field; None clears.
         structure: Cleaned kind, importance (thousandths), pinned and times (microseconds).
-        masked: Fields in which a secret was masked.
+        clean: What cleaned the texts; it also masks the value of a key that names a secret.
 
     Raises:
         Conflict: `not_active`, `held_key`, `duplicate_text`. Refused: `rejected`.
@@ -97,6 +96,9 @@ def revise(
     assert stand is not None  # noqa: S101 - it was just read in this transaction
     if content.get("key", memory.key) is None and "key" in content and memory.value is not None:
         content = {**content, "value": None}
+    key, value = content.get("key", memory.key), content.get("value", memory.value)
+    if key is not None and value is not None and not content.keys().isdisjoint(("key", "value")):
+        content = {**content, "value": clean.keyed(value, key)}
     content, structure = _changed(memory, content, structure)
     if not content and not structure:
         return []
@@ -104,8 +106,8 @@ def revise(
     _check_body(memory, content, structure)
     prints = _prints(session, memory, stand, content, structure)
     meta = {"memory": memory.id, "version": memory.version + 1, "fields": fields, **structure}
-    if masked:
-        meta["masked"] = list(masked)
+    if clean.masked:
+        meta["masked"] = list(dict.fromkeys(clean.masked))
     if lifts := _lifts(session, memory, stand, prints):
         meta["lifts"] = list(lifts)
     session.record("memory.revised", meta, {**content, **prints})
@@ -122,7 +124,7 @@ def _lifts(session: Session, memory: Memory, stand: Stand, prints: dict[str, Any
     return lifted(session.tx.beliefs(session.p).rejections(memory.scope, new), caller, trust=trust)
 
 
-def _cleaned(clean: Cleaner, changes: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def cleaned(clean: Cleaner, changes: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the changes as content and structure, checked; times in microseconds, importance in thousandths."""
     content: dict[str, Any] = {}
     structure: dict[str, Any] = {}
