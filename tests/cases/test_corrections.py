@@ -274,6 +274,8 @@ def test_an_import_masks_what_its_source_did_not(m: Memory, opened: Open, monkey
         careless.setattr("eunoe.admission.draft.redact", lambda text: Redacted(text, ()))
         m.remember("The first password is Fake1pass9")
         m.update(1, body="The second password is Fake2pass8")
+        m.remember("The door is blue")
+        m.link(1, 2, note="the token is Fake3tok7")
     document = json.loads("".join(dump(m.export())))
     other = opened("beta/web", at=":memory:")
     other.remember("Something is there already")
@@ -283,6 +285,21 @@ def test_an_import_masks_what_its_source_did_not(m: Memory, opened: Open, monkey
     assert "The second password is [masked:password]" in kept
     assert "Fake1pass9" not in kept
     assert "Fake2pass8" not in kept
+    assert "the token is [masked:token]" in kept
+
+
+def test_what_was_confirmed_elsewhere_confirms_nothing_that_was_stated_here(
+    m: Memory, opened: Open, clock: ManualClock
+) -> None:
+    m.remember(CHEESE)
+    m.remember(CHEESE)
+    document = json.loads("".join(dump(m.export())))
+    other = opened("beta/web", at=":memory:")
+    stated = other.remember(CHEESE)
+    clock.advance(s=60)
+    other.import_(document)
+    memory = other.get(stated.number)
+    assert (memory.occurrences, memory.confirmed_at) == (3, memory.created_at)
 
 
 def test_an_update_that_changes_nothing_writes_nothing(m: Memory) -> None:

@@ -17,10 +17,18 @@ from eunoe.errors import EunoeError, Invalid, Unavailable
 
 PROJECT = "01976da8-0000-7000-8000-0000000000aa"
 STREAM = "ba91bee2-ab5f-43d4-88a5-a23d88294095"
-CONTENT = st.dictionaries(
-    st.sampled_from(["body", "title", "tags"]),
-    st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20) | st.lists(st.text("ab", max_size=3)),
-    min_size=1,
+META = {
+    "kind": "fact",
+    "importance": 500,
+    "tier": "ltm",
+    "scope": "project",
+    "status": "active",
+    "trust": "stated",
+    "valid_from": 1,
+}
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
+CONTENT = st.fixed_dictionaries(
+    {"body": WORDS}, optional={"title": WORDS, "tags": st.lists(st.text("ab", max_size=3)), "later": WORDS}
 )
 
 
@@ -40,7 +48,7 @@ def made(contents: list[dict[str, Any]]) -> list[Event]:
             "occurred_at": at,
             "recorded_at": at + 1,
             "dedupe_key": None if at % 2 else f"key {at}",
-            "meta": canonical({"kind": "fact", "importance": 500}),
+            "meta": canonical(META | {"memory": f"01976da8-0000-7000-8000-{at:012d}"}),
         }
         raw = [value.encode() if isinstance(value, str) else value for value in row.values()]
         digest = payload_digest(payload)

@@ -12,6 +12,7 @@ from typing import Any
 from eunoe.domain.canonical import LARGEST_INTEGER, canonical, canonical_bytes, parse
 from eunoe.domain.chain import ChainChecker
 from eunoe.domain.event import Event
+from eunoe.domain.event_content import check_content
 from eunoe.domain.ids import check_id
 from eunoe.errors import Invalid, Unavailable, shown
 
@@ -61,6 +62,7 @@ def event_from_json(row: Mapping[str, Any]) -> Event:
         not all(type(number) is int and abs(number) <= LARGEST_INTEGER for number in numbers)
         or not all(isinstance(text, str) for text in texts)
         or not isinstance(row["meta"], dict)
+        or not isinstance(payload, dict | None)
     ):
         raise Invalid("bad_document", f"the event {shown(event.id)} has a field of the wrong type")
     return event
@@ -101,8 +103,8 @@ class Document:
         """Check a document.
 
         Raises:
-            Invalid: `bad_document`: a field is missing or of the wrong type; `broken_document`: its chain does not
-            hold. Unavailable: `newer_document`.
+            Invalid: `bad_document`: a field is missing or of the wrong type, or an event holds what none can hold;
+            `broken_document`: its chain does not hold. Unavailable: `newer_document`.
         """
         version = _field(_field(document, "eunoe", dict), "format", int)
         if version != FORMAT:
@@ -118,6 +120,9 @@ class Document:
             raise Invalid("bad_document", "project.secret is not hexadecimal") from exc
         self.events = [event_from_json(row) for row in _field(document, "events", list)]
         self._check_chain(_field(document, "heads", list))
+        recorded: set[str] = set()
+        for event in self.events:
+            check_content(event, recorded)
 
     def _check_chain(self, heads: list[Any]) -> None:
         checker = ChainChecker(self.uuid)

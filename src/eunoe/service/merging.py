@@ -14,6 +14,7 @@ from eunoe.admission.admit import Circumstances, admit
 from eunoe.admission.decision import Confirm
 from eunoe.admission.draft import Cleaner, Draft
 from eunoe.admission.draft import draft as clean
+from eunoe.domain import limits
 from eunoe.domain.caller import Caller
 from eunoe.domain.document import Document
 from eunoe.domain.event import Event
@@ -140,7 +141,9 @@ class Merge:
         here = self._here[meta["memory"]]
         memory = self._session.tx.memories(self._session.p).read([here], now=self._session.now)[here]
         if event.type == "memory.confirmed":
-            self._write(event, event.type, {**meta, "memory": here}, None, self._session.now)
+            counts = here in self._ours and bool(meta.get("counts_as_confirmation"))
+            seen = {"memory": here, "how": "restated", "counts_as_confirmation": counts}
+            self._write(event, event.type, seen, None, self._session.now)
         elif here in self._ours:
             with self._session.retelling(occurred_at=event.occurred_at, dedupe_key=self._dedupe_key(event)):
                 try:
@@ -163,7 +166,8 @@ class Merge:
         a, b = self._here.get(meta["a"]), self._here.get(meta["b"])
         if a and b and a != b:
             pair = {"a": min(a, b), "b": max(a, b)}
-            self._write(event, event.type, pair, event.read_payload() or None, self._session.now)
+            note = Cleaner().optional(event.read_payload().get("note"), "note", limit=limits.NOTE, line=True)
+            self._write(event, event.type, pair, None if note is None else {"note": note}, self._session.now)
 
     def _draft(self, event: Event, meta: dict[str, Any], payload: dict[str, Any]) -> Draft:
         given = {name: payload[name] for name in _CARRIED if payload.get(name) is not None}
