@@ -21,7 +21,8 @@ def test_verify_needs_no_more_memory_for_more_events(tmp_path: Path) -> None:
             assert memory.verify().events == start + 401
             peaks.append(tracemalloc.get_traced_memory()[1])
             tracemalloc.stop()
-    assert peaks[1] < peaks[0] * 1.5
+    # Holding the other 400 texts would take 400 kB more; tracing by coverage itself takes up to 170 kB.
+    assert peaks[1] < peaks[0] * 1.5 + 200_000
     assert peaks[1] < 400_000  # the second half alone holds 400 kB of texts
 
 
