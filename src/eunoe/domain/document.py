@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from eunoe.domain.canonical import LARGEST_INTEGER, canonical, canonical_bytes, parse
+from eunoe.domain.canonical import canonical, canonical_bytes, parse
 from eunoe.domain.chain import ChainChecker
 from eunoe.domain.event import Event
-from eunoe.domain.event_content import check_content
+from eunoe.domain.event_content import check_content, is_integer
 from eunoe.domain.ids import check_id
 from eunoe.errors import Invalid, Unavailable, shown
 
@@ -59,7 +59,7 @@ def event_from_json(row: Mapping[str, Any]) -> Event:
     numbers = (event.seq, event.n, event.v, event.occurred_at, event.recorded_at, event.received_at)
     texts = (event.stream, event.type, event.dedupe_key or "")
     if (
-        not all(type(number) is int and abs(number) <= LARGEST_INTEGER for number in numbers)
+        not all(is_integer(number) for number in numbers)
         or not all(isinstance(text, str) for text in texts)
         or not isinstance(row["meta"], dict)
         or not isinstance(payload, dict | None)
@@ -118,11 +118,12 @@ class Document:
             self.secret = bytes.fromhex(_field(project, "secret", str))
         except ValueError as exc:
             raise Invalid("bad_document", "project.secret is not hexadecimal") from exc
-        self.events = [event_from_json(row) for row in _field(document, "events", list)]
+        rows = _field(document, "events", list)
+        self.events = [event_from_json(row) for row in rows]
         self._check_chain(_field(document, "heads", list))
         recorded: set[str] = set()
-        for event in self.events:
-            check_content(event, recorded)
+        for event, row in zip(self.events, rows, strict=True):
+            check_content(event, row["meta"], row["payload"] or {}, recorded)
 
     def _check_chain(self, heads: list[Any]) -> None:
         checker = ChainChecker(self.uuid)

@@ -23,7 +23,8 @@ def _text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _integer(value: Any) -> bool:
+def is_integer(value: Any) -> bool:
+    """Tell whether a value is a whole number that canonical JSON can hold."""
     return type(value) is int and abs(value) <= LARGEST_INTEGER
 
 
@@ -48,7 +49,7 @@ def _followed(value: Any) -> bool:
         isinstance(value, dict)
         and _text(value.get("memory"))
         and "valid_to" in value
-        and all(_or_none(_integer)(value.get(name)) for name in ("valid_to", "own_end"))
+        and all(_or_none(is_integer)(value.get(name)) for name in ("valid_to", "own_end"))
         and _or_none(_text)(value.get("superseded_by"))
     )
 
@@ -71,16 +72,16 @@ _META: dict[str, Check] = {
     "a": _text,
     "b": _text,
     "kind": _one_of(*(name for name, row in KINDS.items() if row.type != "vault")),  # which needs encryption
-    "importance": lambda value: _integer(value) and 0 <= value <= 1000,
+    "importance": lambda value: is_integer(value) and 0 <= value <= 1000,
     "pinned": _flag,
     "tier": _one_of("ltm", "stm"),
     "scope": lambda value: value == "project" or (_text(value) and value.startswith("user:")),
     "status": _one_of("active", "pending", "superseded", "archived", "forgotten"),
     "trust": _one_of(*TRUSTS),
     "by": _one_of("person", "agent", "application", "import"),
-    "valid_from": _integer,
-    "valid_to": _or_none(_integer),
-    "expires_at": _or_none(_integer),
+    "valid_from": is_integer,
+    "valid_to": _or_none(is_integer),
+    "expires_at": _or_none(is_integer),
     "superseded_by": _or_none(_text),
     "counts_as_confirmation": _flag,
     "move_links": _flag,
@@ -88,7 +89,7 @@ _META: dict[str, Check] = {
     "reopens": _all(lambda entry: _followed(entry) and "superseded_by" in entry),
     "links": _all(_text),
     "evidence": _all(_text),
-    "lifts": _all(_integer),
+    "lifts": _all(is_integer),
 }
 
 _PAYLOAD: dict[str, Check] = {
@@ -97,15 +98,16 @@ _PAYLOAD: dict[str, Check] = {
     "body": _text,
     "tags": _all(_text),
     "paths": _all(_text),
-    "turn": _or_none(_integer),
+    "turn": _or_none(is_integer),
 }
 
 
-def check_content(event: Event, recorded: set[str]) -> None:
+def check_content(event: Event, meta: Mapping[str, Any], payload: Mapping[str, Any], recorded: set[str]) -> None:
     """Check one event, and add to `recorded` the memory that it records.
 
     Args:
         event: Of any type; types and versions unknown here are left to the projector, which refuses them.
+        meta, payload: Of the event, as the document gives them; no payload is an empty one.
         recorded: The memories that earlier events recorded.
 
     Raises:
@@ -113,7 +115,6 @@ def check_content(event: Event, recorded: set[str]) -> None:
     """
     if event.v != 1 or event.type not in _REQUIRED:
         return
-    meta, payload = event.read_meta(), event.read_payload() or {}
     _check_fields(event, meta, _META, _REQUIRED[event.type])
     _check_fields(event, payload, _PAYLOAD, ("body",) if payload and event.type == "memory.recorded" else ())
     if payload.get("key_fp") is not None and payload.get("value_fp") is None:

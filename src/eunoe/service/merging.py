@@ -12,8 +12,7 @@ from typing import Any
 
 from eunoe.admission.admit import Circumstances, admit
 from eunoe.admission.decision import Confirm
-from eunoe.admission.draft import Cleaner, Draft
-from eunoe.admission.draft import draft as clean
+from eunoe.admission.draft import Cleaner, Draft, draft
 from eunoe.domain import limits
 from eunoe.domain.caller import Caller
 from eunoe.domain.document import Document
@@ -174,7 +173,7 @@ class Merge:
         given |= {name: meta[name] for name in ("kind", "tier", "scope", "valid_from", "valid_to") if name in meta}
         given["pinned"] = bool(meta.get("pinned"))
         given["trust"] = max(meta["trust"], "imported", key=TRUSTS.index)
-        statement = clean(self._caller, payload["body"], occurred_at=event.occurred_at, **given)
+        statement = draft(self._caller, payload["body"], occurred_at=event.occurred_at, **given)
         links = tuple(self._here[ident] for ident in meta.get("links", ()) if self._here.get(ident))
         followed = (self._here.get(entry["memory"]) for entry in meta.get("supersedes", ()))
         supersedes = tuple(ident for ident in followed if ident in self._ours) if statement.key is None else ()
