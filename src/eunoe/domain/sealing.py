@@ -10,6 +10,7 @@ from struct import Struct
 from typing import Any
 
 from eunoe.domain.canonical import canonical, canonical_bytes
+from eunoe.domain.event import Event
 
 DOMAIN_TAG = b"eunoe.event.1"
 SALT_BYTES = 16
@@ -34,6 +35,64 @@ def seal_meta(meta: dict[str, Any]) -> str:
 def payload_digest(payload: bytes) -> bytes:
     """Return the SHA-256 that the envelope keeps of a plain payload."""
     return sha256(payload).digest()
+
+
+def seal(
+    *,
+    project: str,
+    seq: int,
+    stream: str,
+    n: int,
+    prev_hash: bytes,
+    ident: str,
+    kind: str,
+    v: int,
+    origin: str,
+    occurred_at: int,
+    recorded_at: int,
+    dedupe_key: str | None,
+    meta: dict[str, Any],
+    payload: dict[str, Any] | None,
+    salt: bytes,
+) -> Event:
+    """Return the event that is written at a place of a project and a stream: its bytes canonical, its hash taken."""
+    text = seal_meta(meta)
+    sealed = None if payload is None else seal_payload(payload, salt)
+    digest = None if sealed is None else payload_digest(sealed)
+    own = chain_hash(
+        ident.encode(),
+        stream.encode(),
+        n,
+        project.encode(),
+        kind.encode(),
+        v,
+        origin.encode(),
+        occurred_at,
+        recorded_at,
+        None if dedupe_key is None else dedupe_key.encode(),
+        text.encode(),
+        digest,
+        prev_hash,
+    )
+    return Event(
+        seq=seq,
+        id=ident,
+        stream=stream,
+        n=n,
+        type=kind,
+        v=v,
+        origin=origin,
+        occurred_at=occurred_at,
+        recorded_at=recorded_at,
+        received_at=recorded_at,
+        dedupe_key=dedupe_key,
+        meta=text,
+        payload=sealed,
+        payload_key=None,
+        payload_hash=digest,
+        prev_hash=prev_hash,
+        hash=own,
+    )
 
 
 def chain_hash(

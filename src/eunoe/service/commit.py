@@ -8,7 +8,7 @@ from typing import Any
 
 from eunoe.domain.event import Event
 from eunoe.domain.ids import ID_BYTES, SECRET_BYTES, next_id
-from eunoe.domain.sealing import SALT_BYTES, chain_hash, payload_digest, seal_meta, seal_payload
+from eunoe.domain.sealing import SALT_BYTES, seal
 from eunoe.ports.projects import Project
 from eunoe.ports.store import Writing
 from eunoe.projections.decided import decided
@@ -82,7 +82,23 @@ class Session:
         is_new = kind == "memory.recorded"
         if is_new:
             meta = {**meta, "memory": memory or ident}
-        event = self._seal(ident, kind, meta, payload or None, entropy[ID_BYTES:], instant, occurred_at, dedupe_key)
+        event = seal(
+            project=self.project.uuid,
+            seq=self.position.seq + 1,
+            stream=self._stream,
+            n=self.position.n + 1,
+            prev_hash=self.position.hash,
+            ident=ident,
+            kind=kind,
+            v=VERSION,
+            origin=self._origin,
+            occurred_at=instant if occurred_at is None else occurred_at,
+            recorded_at=instant,
+            dedupe_key=dedupe_key,
+            meta=meta,
+            payload=payload or None,
+            salt=entropy[ID_BYTES:],
+        )
         number = self.position.number + is_new
         ledger = self.tx.ledger(self.p)
         ledger.append(event, number=number)
@@ -91,55 +107,6 @@ class Session:
         )
         self._project(event, meta, payload or {}, number)
         return event
-
-    def _seal(
-        self,
-        ident: str,
-        kind: str,
-        meta: dict[str, Any],
-        payload: dict[str, Any] | None,
-        salt: bytes,
-        now: int,
-        occurred_at: int | None,
-        dedupe_key: str | None,
-    ) -> Event:
-        text = seal_meta(meta)
-        sealed = None if payload is None else seal_payload(payload, salt)
-        digest = None if sealed is None else payload_digest(sealed)
-        at, occurred = self.position, now if occurred_at is None else occurred_at
-        return Event(
-            seq=at.seq + 1,
-            id=ident,
-            stream=self._stream,
-            n=at.n + 1,
-            type=kind,
-            v=VERSION,
-            origin=self._origin,
-            occurred_at=occurred,
-            recorded_at=now,
-            received_at=now,
-            dedupe_key=dedupe_key,
-            meta=text,
-            payload=sealed,
-            payload_key=None,
-            payload_hash=digest,
-            prev_hash=at.hash,
-            hash=chain_hash(
-                ident.encode(),
-                self._stream.encode(),
-                at.n + 1,
-                self.project.uuid.encode(),
-                kind.encode(),
-                VERSION,
-                self._origin.encode(),
-                occurred,
-                now,
-                None if dedupe_key is None else dedupe_key.encode(),
-                text.encode(),
-                digest,
-                at.hash,
-            ),
-        )
 
     def _project(self, event: Event, meta: dict[str, Any], payload: dict[str, Any], number: int) -> None:
         needed = touched(event.type, meta)

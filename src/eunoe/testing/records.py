@@ -7,11 +7,11 @@ from typing import Any
 
 from eunoe.domain.event import Event
 from eunoe.domain.ids import next_id
-from eunoe.domain.sealing import SALT_BYTES, chain_hash, payload_digest, seal_meta, seal_payload
+from eunoe.domain.sealing import SALT_BYTES, seal
 from eunoe.ports.ledger import Position
 from eunoe.ports.projects import Project
 from eunoe.ports.store import Store, Writing
-from eunoe.projections.decided import Decided
+from eunoe.projections.decided import decided
 from eunoe.projections.project import project as project_event
 from eunoe.projections.project import touched
 from eunoe.testing.clock import START_US, SeededEntropy
@@ -63,23 +63,13 @@ class Recorder:
     ) -> Event:
         """Write one event in a transaction that is open."""
         ledger = tx.ledger(self.p)
-        event, meta = self.event(ledger.position(self.store.uuid), kind, meta, payload, dedupe_key=dedupe_key)
-        number = ledger.position(self.store.uuid).number + (kind == "memory.recorded")
+        at = ledger.position(self.store.uuid)
+        event, meta = self.event(at, kind, meta, payload, dedupe_key=dedupe_key)
+        number = at.number + (kind == "memory.recorded")
         ledger.append(event, number=number)
-        decided = Decided(
-            p=self.p,
-            seq=event.seq,
-            id=event.id,
-            type=kind,
-            v=1,
-            origin=ORIGIN,
-            occurred_at=event.occurred_at,
-            recorded_at=event.recorded_at,
-            meta=meta,
-            payload=payload or {},
-        )
+        seen = decided(self.p, event, meta, payload or {})
         before = tx.snapshots(self.p, touched(kind, meta))
-        tx.apply(project_event(decided, before, number=number, analyse=words))
+        tx.apply(project_event(seen, before, number=number, analyse=words))
         return event
 
     def event(
@@ -96,42 +86,22 @@ class Recorder:
         ident = next_id(self.now, self._entropy.random_bytes(10), after=at.id)
         if kind == "memory.recorded":
             meta = {**meta, "memory": ident}
-        text = seal_meta(meta)
-        sealed = None if payload is None else seal_payload(payload, self._entropy.random_bytes(SALT_BYTES))
-        digest = None if sealed is None else payload_digest(sealed)
-        stream = self.store.uuid
-        event = Event(
+        event = seal(
+            project=self.project.uuid,
             seq=at.seq + 1,
-            id=ident,
-            stream=stream,
+            stream=self.store.uuid,
             n=at.n + 1,
-            type=kind,
+            prev_hash=at.hash,
+            ident=ident,
+            kind=kind,
             v=1,
             origin=ORIGIN,
             occurred_at=self.now,
             recorded_at=self.now,
-            received_at=self.now,
             dedupe_key=dedupe_key,
-            meta=text,
-            payload=sealed,
-            payload_key=None,
-            payload_hash=digest,
-            prev_hash=at.hash,
-            hash=chain_hash(
-                ident.encode(),
-                stream.encode(),
-                at.n + 1,
-                self.project.uuid.encode(),
-                kind.encode(),
-                1,
-                ORIGIN.encode(),
-                self.now,
-                self.now,
-                None if dedupe_key is None else dedupe_key.encode(),
-                text.encode(),
-                digest,
-                at.hash,
-            ),
+            meta=meta,
+            payload=payload,
+            salt=b"" if payload is None else self._entropy.random_bytes(SALT_BYTES),
         )
         return event, meta
 
