@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.scripts import SCRIPTS
 
 from eunoe import EunoeError, Invalid, Memory, Unavailable, resolve_project
 from eunoe.domain.document import dump
@@ -153,18 +154,6 @@ def test_open_03_function_words_bring_no_noise(household: Memory) -> None:
 
 
 # ── OPEN-04: scripts without spaces, and words glued to them ─────────────────────────────────────────────────────────
-
-SCRIPTS = (
-    "用户的服务器部署在新加坡节点",
-    "今日は散歩で公園に行った",
-    "오늘 회의에서 예산을 확정했다",
-    "重启nginx-gateway后恢复正常",
-    "רחבת החניה של רונית",
-    "Пароль от сейфа меняем раз в квартал",
-    "รหัสตู้เซฟอยู่ในลิ้นชัก",
-    "Le café ferme à midi",
-    "The cafeteria is on floor 2",
-)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 import Stemmer
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.scripts import SCRIPTS
 
 from eunoe.domain import words
 from eunoe.domain.analyse import MAX_TERM_CHARACTERS, Analyser
@@ -17,17 +18,6 @@ from eunoe.domain.analyse import MAX_TERM_CHARACTERS, Analyser
 HOME = (
     "Maria's router sits behind the printer; config in etc/app/main.toml; alerts go to ops@example.org; "
     "see #launch, [draft], x=2, Debian 12.5"
-)
-SCRIPTS = (
-    "用户的服务器部署在新加坡节点",
-    "今日は散歩で公園に行った",
-    "오늘 회의에서 예산을 확정했다",
-    "重启nginx-gateway后恢复正常",
-    "רחבת החניה של רונית",
-    "Пароль от сейфа меняем раз в квартал",
-    "รหัสตู้เซฟอยู่ในลิ้นชัก",
-    "Le café ferme à midi",
-    "The cafeteria is on floor 2",
 )
 TEXTS = st.one_of(
     st.text(),
