@@ -19,10 +19,10 @@ from typing import Any
 
 import apsw
 import pytest
+from tests.resealing import hash_of
 
 from eunoe import EunoeError, Invalid, Memory, Unavailable
 from eunoe.domain.ids import next_id
-from eunoe.domain.sealing import chain_hash
 from eunoe.stores.sql.migrate import Migration, load_migrations
 from eunoe.stores.sqlite.connection import SqliteConnection
 from eunoe.stores.sqlite.engine import SqliteEngine
@@ -264,22 +264,7 @@ def append_newer(memory: Memory, type_: str, v: int) -> None:
             payload_hash=None,
             prev_hash=at.hash,
         )
-        digest = chain_hash(
-            event.id.encode(),
-            event.stream.encode(),
-            event.n,
-            project.uuid.encode(),
-            type_.encode(),
-            v,
-            event.origin.encode(),
-            event.occurred_at,
-            event.recorded_at,
-            None,
-            b"{}",
-            None,
-            event.prev_hash,
-        )
-        ledger.append(event._replace(hash=digest), number=at.number)
+        ledger.append(event._replace(hash=hash_of(event._asdict(), project.uuid)), number=at.number)
 
 
 @pytest.mark.parametrize(("type_", "v"), [("memory.dreamed", 1), ("memory.recorded", 2), ("memory.recorded", 0)])

@@ -15,7 +15,7 @@ from eunoe import EunoeError, Memory
 from eunoe.domain.canonical import canonical_bytes
 from eunoe.domain.document import dump, event_from_json
 from eunoe.domain.event import GENESIS
-from eunoe.domain.sealing import chain_hash
+from tests.resealing import hash_of
 
 ABSENT = object()
 JUNK: tuple[Any, ...] = (
@@ -63,13 +63,7 @@ def resealed(document: dict[str, Any]) -> dict[str, Any]:
         if row["payload"] is not None:
             row["payload_hash"] = sha256(canonical_bytes(row["payload"])).hexdigest()
         row["prev_hash"] = previous.hex()
-        event = event_from_json(row)
-        texts = [each.encode() for each in (document["project"]["uuid"], event.type)]
-        previous = chain_hash(
-            *(event.id.encode(), event.stream.encode(), event.n, *texts, event.v, event.origin.encode()),
-            *(event.occurred_at, event.recorded_at, None if event.dedupe_key is None else event.dedupe_key.encode()),
-            *(event.meta.encode(), event.payload_hash, event.prev_hash),
-        )
+        previous = hash_of(event_from_json(row)._asdict(), document["project"]["uuid"])
         row["hash"] = previous.hex()
     document["heads"][0]["hash"] = previous.hex()
     return document

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from eunoe import Memory
 from eunoe.domain.event import GENESIS
-from eunoe.domain.sealing import chain_hash
 from eunoe.service.ledger import Verified
+from tests.resealing import hash_of
 from tests.strategies import Op, World, budget, histories
 
 COLUMNS = (
@@ -70,30 +70,10 @@ def resealed(events: list[Event], uuid: str) -> list[Event]:
         n, prev = ends.get(event["stream"], (0, GENESIS))
         payload_hash = None if event["payload"] is None else hashlib.sha256(event["payload"]).digest()
         event = {**event, "seq": seq, "n": n + 1, "prev_hash": prev, "payload_hash": payload_hash}
-        event["hash"] = sealed(event, uuid)
+        event["hash"] = hash_of(event, uuid)
         ends[event["stream"]] = (event["n"], event["hash"])
         done.append(event)
     return done
-
-
-def sealed(event: Event, uuid: str) -> bytes:
-    """Return the hash that fits an event."""
-    dedupe = event["dedupe_key"]
-    return chain_hash(
-        event["id"].encode(),
-        event["stream"].encode(),
-        event["n"],
-        uuid.encode(),
-        event["type"].encode(),
-        event["v"],
-        event["origin"].encode(),
-        event["occurred_at"],
-        event["recorded_at"],
-        None if dedupe is None else dedupe.encode(),
-        event["meta"].encode(),
-        event["payload_hash"],
-        event["prev_hash"],
-    )
 
 
 @contextmanager
@@ -173,7 +153,7 @@ def test_a_changed_column_is_found_although_its_hash_was_made_to_fit(
         event = data.draw(st.sampled_from(events))
         column = data.draw(st.sampled_from(("type", "origin", "occurred_at", "recorded_at", "meta", "dedupe_key")))
         event = {**event, column: changed(event, column, data)}
-        forger.set(event["seq"], **{column: event[column], "hash": sealed(event, forger.uuid)})
+        forger.set(event["seq"], **{column: event[column], "hash": hash_of(event, forger.uuid)})
         is_last = event["seq"] == len(events)
     found = verified(path)
     assert found.fault is not None
