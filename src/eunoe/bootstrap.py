@@ -104,9 +104,17 @@ def open_session(
         analyser=Analyser(english_stemmer()),
         lanes=lanes(),
         known={},
+        tokens=_count_tokens,
         identity=identity,
     )
     return Opened(context=context, settings=settings, resolution=resolution)
+
+
+def _count_tokens(text: str) -> int:
+    """Count with the counter that is loaded at the first count: most commands never count."""
+    from eunoe.models.tokens import count_tokens  # noqa: PLC0415 - 5 ms
+
+    return count_tokens(text)
 
 
 def lanes() -> dict[str, Lane]:

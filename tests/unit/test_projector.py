@@ -105,6 +105,8 @@ def standing(*, links: list[str] | None = None, **changed: Any) -> Snapshot:
         "valid_to_at": None,
         "recorded_from": 20,
         "recorded_to": None,
+        "tokens_full": 20,
+        "tokens_line": 9,
     }
     passage = {
         "rid": 77,

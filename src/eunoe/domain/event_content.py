@@ -72,6 +72,7 @@ _META: dict[str, Check] = {
     "a": _text,
     "b": _text,
     "kind": _one_of(*(name for name, row in KINDS.items() if row.type != "vault")),  # which needs encryption
+    **dict.fromkeys(("tokens_full", "tokens_line"), lambda value: is_integer(value) and value >= 0),
     "importance": lambda value: is_integer(value) and 0 <= value <= 1000,
     "pinned": _flag,
     "tier": _one_of("ltm", "stm"),

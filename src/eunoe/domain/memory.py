@@ -39,6 +39,8 @@ class Memory(NamedTuple):
         valid_from, valid_to: When it is true in the world; `valid_to` excluded, None while it is open.
         recorded_from, recorded_to: When this version was what we believed; None while it is.
         superseded_by: The id of its successor.
+        tokens_full, tokens_line: What it costs to show it, in o200k tokens, without its address and what changes later
+            (`eunoe.domain.rendering`); None when it was recorded by a version that did not count.
     """
 
     id: str
@@ -77,6 +79,8 @@ class Memory(NamedTuple):
     last_seen: datetime
     superseded_by: str | None
     event: str
+    tokens_full: int | None
+    tokens_line: int | None
 
     @property
     def address(self) -> str:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from eunoe.domain.canonical import parse
 from eunoe.domain.postings import term_names
 from eunoe.ports.snapshot import Row, Snapshot
 from eunoe.projections.changes import EACH, RowChange
 from eunoe.projections.decided import Decided
 
 
-def reweigh(p: int, scope: str, terms: str, length: int, by: int) -> list[RowChange]:
+def reweigh(p: int, scope: str, terms: str, length: int, by: int, labels: Sequence[str]) -> list[RowChange]:
     """Add a passage to the scope's statistics (`by` = 1) or take it out (`by` = -1)."""
     return [
         ("scope_weigh", {"p": p, "scope": scope, "n": by, "length": by * length}),
         ("term_weigh", {"p": p, "scope": scope, "by": by, EACH: ("term", term_names(terms))}),
+        ("label_weigh", {"p": p, "scope": scope, "by": by, EACH: ("label", labels)}),
     ]
+
+
+def labelled(kind: str, tags: Sequence[str]) -> list[str]:
+    """Return under which labels a memory is counted for the overview of its project."""
+    return [f"kind:{kind}", *(f"tag:{tag}" for tag in tags)]
 
 
 def retire_passage(p: int, old: Snapshot) -> list[RowChange]:
@@ -24,9 +31,10 @@ def retire_passage(p: int, old: Snapshot) -> list[RowChange]:
     if old.passage is None or not old.passage["live"]:
         return []
     row = old.passage
+    labels = labelled(old.version["kind"], parse(old.version["tags"]))
     return [
         ("passage_retire", {"p": p, "rid": row["rid"], "memory": row["memory"]}),
-        *reweigh(p, row["scope"], row["terms"], row["length"], -1),
+        *reweigh(p, row["scope"], row["terms"], row["length"], -1, labels),
     ]
 
 

@@ -10,7 +10,15 @@ from eunoe.domain.instants import from_us
 from eunoe.domain.postings import pack
 from eunoe.ports.snapshot import Row, Snapshot
 from eunoe.projections.changes import RowChange, passage_row
-from eunoe.projections.closing import close_keys, link_pair, open_key, retire_passage, reweigh, supersede
+from eunoe.projections.closing import (
+    close_keys,
+    labelled,
+    link_pair,
+    open_key,
+    retire_passage,
+    reweigh,
+    supersede,
+)
 from eunoe.projections.decided import Decided
 
 Analyse = Callable[[str], list[str]]
@@ -61,6 +69,7 @@ def revised(event: Decided, before: Mapping[str, Snapshot], number: int, analyse
     version = {**old.version, **{name: meta[name] for name in STRUCTURE if name in meta}}
     version |= {name: payload[name] for name in CONTENT if name in payload}
     version |= {name: canonical(payload[name]) for name in ("tags", "paths") if name in payload}
+    version |= {name: meta.get(name) for name in ("tokens_full", "tokens_line")}
     changes = reopened(event, old, version, old.memory["status"] == "active", analyse)
     prints = {name: payload.get(name, old.memory[name]) for name in ("fp", "words_fp", "key_fp", "value_fp")}
     confirmed = "title" in payload or "body" in payload
@@ -140,12 +149,12 @@ def passage(
         own += analyse(version["value"])
     if context.get("turn") is not None:
         own += _spoken(version, analyse)
-    labels = (
+    titles = (
         " ".join(filter(None, (version["title"], version["key"]))),
         " ".join(context.get("tags", ())),
         " ".join(context.get("paths", ())),
     )
-    fields = (own, *(analyse(label) if label else [] for label in labels))
+    fields = (own, *(analyse(title) if title else [] for title in titles))
     terms, rid = pack(fields), passage_row(event.p, event.seq)
     row = {
         "rid": rid,
@@ -168,7 +177,10 @@ def passage(
         ("passage_insert", row),
         ("fulltext_insert", {"p": event.p, "rid": rid, "fields": fields}),
     ]
-    return changes + reweigh(event.p, scope, terms, len(own), +1) if live else changes
+    if live:
+        labels = labelled(version["kind"], context.get("tags") or ())
+        changes += reweigh(event.p, scope, terms, len(own), +1, labels)
+    return changes
 
 
 def _spoken(version: Row, analyse: Analyse) -> list[str]:
@@ -208,6 +220,8 @@ def _first_version(event: Decided) -> Row:
         "valid_to_at": None,
         "recorded_from": event.recorded_at,
         "recorded_to": None,
+        "tokens_full": meta.get("tokens_full"),
+        "tokens_line": meta.get("tokens_line"),
     }
 
 

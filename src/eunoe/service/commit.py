@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from eunoe.domain.canonical import parse
 from eunoe.domain.event import Event
 from eunoe.domain.ids import ID_BYTES, SECRET_BYTES, next_id
+from eunoe.domain.rendering import Statement, static_tokens
 from eunoe.domain.sealing import SALT_BYTES, seal
 from eunoe.ports.projects import Project
 from eunoe.ports.store import Writing
@@ -31,6 +33,7 @@ class Session:
         self.project = project
         self.p = project.p
         self._origin = context.caller.origin()
+        self._origin_facts = parse(self._origin)
         self._stream = context.store.uuid
         self.position = tx.ledger(self.p).position(self._stream)
         self._stamp: dict[str, Any] = {}
@@ -81,7 +84,7 @@ class Session:
         ident = next_id(instant, entropy[:ID_BYTES], after=self.position.id)
         is_new = kind == "memory.recorded"
         if is_new:
-            meta = {**meta, "memory": memory or ident}
+            meta = {**meta, "memory": memory or ident, **self.tokens(meta, payload or {})}
         event = seal(
             project=self.project.uuid,
             seq=self.position.seq + 1,
@@ -107,6 +110,13 @@ class Session:
         )
         self._project(event, meta, payload or {}, number)
         return event
+
+    def tokens(self, meta: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, int]:
+        """Return what a memory of this content costs to show, as its event states it."""
+        blank = {"title": None, "key": None, "value": None, "source": None, "speaker": None, "tags": (), "paths": ()}
+        known = {**blank, **content, "origin": self._origin_facts, **meta}
+        whole, line = static_tokens(self.context.tokens, Statement(**{name: known[name] for name in Statement._fields}))
+        return {"tokens_full": whole, "tokens_line": line}
 
     def _project(self, event: Event, meta: dict[str, Any], payload: dict[str, Any], number: int) -> None:
         needed = touched(event.type, meta)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from eunoe.domain.analyse import Analyser
@@ -22,6 +22,7 @@ class Context(NamedTuple):
     Attributes:
         slug: The project's name, resolved; its first event comes with its first write.
         identity: What the folder is known by, when the project was found by it.
+        tokens: Counts the o200k tokens of a text.
         known: Projects that have events: from then on what is known of them never changes, so it is read once.
     """
 
@@ -33,6 +34,7 @@ class Context(NamedTuple):
     analyser: Analyser
     lanes: Mapping[str, Lane]
     known: dict[str, Project]
+    tokens: Callable[[str], int]
     identity: str | None = None
     recipe: Recipe = WORDS
 

@@ -19,7 +19,8 @@ from eunoe.domain.fingerprint import (
 from eunoe.domain.hard_tokens import hard_tokens
 from eunoe.domain.instants import optional_us
 from eunoe.domain.kinds import kind_named
-from eunoe.domain.memory import Change, Memory
+from eunoe.domain.memory import Change, Memory, display_title
+from eunoe.domain.rendering import statement_of
 from eunoe.errors import Conflict, Invalid, Refused, shown
 from eunoe.ports.memories import Stand
 from eunoe.service.commit import Session, open_session
@@ -106,6 +107,10 @@ def revise(
     _check_body(memory, content, structure)
     prints = _prints(session, memory, stand, content, structure)
     meta = {"memory": memory.id, "version": memory.version + 1, "fields": fields, **structure}
+    said = statement_of(memory)._asdict() | content | {name: structure[name] for name in ("kind",) if name in structure}
+    if memory.title == display_title(None, memory.body) and "title" not in content:
+        said["title"] = None  # it was the beginning of the old body
+    meta |= session.tokens({"kind": said["kind"], "trust": memory.trust, "scope": memory.scope}, said)
     if clean.masked:
         meta["masked"] = list(dict.fromkeys(clean.masked))
     if lifts := _lifts(session, memory, stand, prints):

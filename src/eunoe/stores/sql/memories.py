@@ -166,7 +166,7 @@ def hydrate(row: Row, now: int, known_at: int | None = None) -> Memory:
     ident, number, tier, scope, status, trust, origin, session, turn, expires_at, occurrences = row[:11]
     first_seen, last_seen, recorded_at, confirmed_at, disputed_at, superseded_by, version, kind = row[11:19]
     title, body, tags, paths, key, value, source, speaker, importance, pinned = row[19:29]
-    valid_from, valid_to, valid_to_at, recorded_from, recorded_to, event, slug = row[29:]
+    valid_from, valid_to, valid_to_at, recorded_from, recorded_to, event, slug, tokens_full, tokens_line = row[29:]
     if known_at is not None:
         # The version was believed then; what was learned of it later is left out.
         status = "pending" if trust == "external" else "active"
@@ -211,6 +211,8 @@ def hydrate(row: Row, now: int, known_at: int | None = None) -> Memory:
         last_seen=from_us(last_seen),
         superseded_by=superseded_by,
         event=event,
+        tokens_full=tokens_full,
+        tokens_line=tokens_line,
     )
 
 

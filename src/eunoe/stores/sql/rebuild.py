@@ -11,8 +11,8 @@ from eunoe.domain.postings import FIELDS, counts, term_names
 from eunoe.ports.snapshot import Snapshot
 from eunoe.stores.sql.connection import Connection, Engine, Row
 from eunoe.stores.sql.ledger import SqlLedger
+from eunoe.stores.sql.rows import COUNTED, snapshots, write
 from eunoe.stores.sql.rows import FULLTEXT as FULLTEXT_CHANGE
-from eunoe.stores.sql.rows import TERMS, snapshots, write
 from eunoe.stores.sql.statements import load
 from eunoe.stores.sql.tables import TABLES
 
@@ -49,7 +49,7 @@ class SqlRebuilding:
         self._old: Connection | None = None
         self._waiting: dict[str, list[Mapping[str, Any]]] = {name: [] for name in _INSERTIONS}
         self._waiting_for: set[str] = set()
-        self._terms: dict[str, dict[str, int]] = {}
+        self._counts: dict[tuple[str, str, str], dict[str, int]] = {}
         self._scopes: dict[str, tuple[int, int]] = {}
         self._prepare()
 
@@ -66,8 +66,8 @@ class SqlRebuilding:
                 self._waiting[name].append(row)
                 if name not in _FINAL:
                     self._waiting_for.update(row[end] for end in _ENDS if end in row)
-            elif name == TERMS:
-                self._add_terms(row)
+            elif name in COUNTED:
+                self._add_counts(name, row)
             elif name == "scope_weigh":
                 n, length = self._scopes.get(row["scope"], (0, 0))
                 self._scopes[row["scope"]] = (n + row["n"], length + row["length"])
@@ -77,10 +77,11 @@ class SqlRebuilding:
         if len(self._waiting["passage_insert"]) > _BATCH:
             self._flush()
 
-    def _add_terms(self, row: Mapping[str, Any]) -> None:
-        table, by = self._terms.setdefault(row["scope"], {}), row["by"]
-        for term in row["each"][1]:
-            table[term] = table.get(term, 0) + by
+    def _add_counts(self, name: str, row: Mapping[str, Any]) -> None:
+        column, values = row["each"]
+        table, by = self._counts.setdefault((name, row["scope"], column), {}), row["by"]
+        for value in values:
+            table[value] = table.get(value, 0) + by
 
     def _flush_if_waiting(self, row: Mapping[str, Any]) -> None:
         """A change of rows that still wait comes after them; it names the memory it is about, or may be about any."""
@@ -139,12 +140,12 @@ class SqlRebuilding:
 
     def _finish(self) -> None:
         self._flush()
-        for scope, table in self._terms.items():
-            rows = [{"p": self._p, "scope": scope, "term": term, "by": by} for term, by in table.items() if by]
-            self._new.many(_PROJECT[TERMS], rows)
+        for (name, scope, column), table in self._counts.items():
+            rows = [{"p": self._p, "scope": scope, column: value, "by": by} for value, by in table.items() if by]
+            self._new.many(_PROJECT[name], rows)
         for scope, (n, length) in self._scopes.items():
             write(self._new, "scope_weigh", [{"p": self._p, "scope": scope, "n": n, "length": length}])
-        self._terms.clear()
+        self._counts.clear()
         self._scopes.clear()
 
     def _differing(self, table: str, columns: Sequence[str]) -> int:

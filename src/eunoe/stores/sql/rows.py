@@ -26,7 +26,7 @@ _SNAPSHOT = {
 }
 
 FULLTEXT = "fulltext_insert"
-TERMS = "term_weigh"
+COUNTED = {"term_weigh": "term_sweep", "label_weigh": "label_sweep"}  # what counts → what sweeps away zeros
 
 
 def apply_changes(connection: Connection, changes: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
@@ -39,22 +39,22 @@ def write(connection: Connection, name: str, rows: Sequence[Mapping[str, Any]]) 
     """Make one kind of row change for each of the rows."""
     if name == FULLTEXT:
         connection.index(rows)
-    elif name == TERMS:
+    elif name in COUNTED:
         for row in rows:
-            _weigh_terms(connection, row)
+            _count(connection, name, row)
     elif len(rows) == 1:
         connection.run(_SQL[name], rows[0])
     else:
         connection.many(_SQL[name], rows)
 
 
-def _weigh_terms(connection: Connection, row: Mapping[str, Any]) -> None:
-    """Add to the statistics of many terms; a term that no passage holds any longer leaves no trace."""
+def _count(connection: Connection, name: str, row: Mapping[str, Any]) -> None:
+    """Add to the counts of many terms or labels; one that no passage holds any longer leaves no trace."""
     stem, values = row["each"]
     common = {"p": row["p"], "scope": row["scope"]}
-    connection.many(_SQL[TERMS], [{**common, stem: value, "by": row["by"]} for value in values])
+    connection.many(_SQL[name], [{**common, stem: value, "by": row["by"]} for value in values])
     if row["by"] < 0:
-        connection.many(_SQL["term_sweep"], [{**common, stem: value} for value in values])
+        connection.many(_SQL[COUNTED[name]], [{**common, stem: value} for value in values])
 
 
 def snapshots(connection: Connection, p: int, idents: Sequence[str], *, whole: bool = True) -> dict[str, Snapshot]:

@@ -12,6 +12,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "memory_versions": (
         *("p", "memory", "version", "seq", "kind", "title", "body", "tags", "paths", "key", "value", "source"),
         *("speaker", "importance", "pinned", "valid_from", "valid_to", "valid_to_at", "recorded_from", "recorded_to"),
+        *("tokens_full", "tokens_line"),
     ),
     "keys": ("p", "scope", "key_fp", "valid_from", "recorded_from", "valid_to", "recorded_to", "memory", "value_fp"),
     "tags": ("p", "tag", "memory"),
@@ -41,5 +42,6 @@ TABLES: dict[str, tuple[str, ...]] = {
         ),
     ),
     "term_stats": ("p", "scope", "term", "df"),
+    "label_stats": ("p", "scope", "label", "n"),
     "scope_stats": ("p", "scope", "n", "length"),
 }

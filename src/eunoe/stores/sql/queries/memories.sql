@@ -51,7 +51,7 @@ where p = :p and scope = :scope and key_fp = :key_fp and recorded_from <= :known
 select m.id, m.number, m.tier, m.scope, m.status, m.trust, m.origin, m.session, m.turn, m.expires_at, m.occurrences,
   m.first_seen, m.last_seen, m.recorded_at, m.confirmed_at, m.disputed_at, m.superseded_by, v.version, v.kind, v.title,
   v.body, v.tags, v.paths, v.key, v.value, v.source, v.speaker, v.importance, v.pinned, v.valid_from, v.valid_to,
-  v.valid_to_at, v.recorded_from, v.recorded_to, e.id, r.slug
+  v.valid_to_at, v.recorded_from, v.recorded_to, e.id, r.slug, v.tokens_full, v.tokens_line
 from memories m
 join memory_versions v on v.p = m.p and v.memory = m.id
 join events e on e.p = v.p and e.seq = v.seq

@@ -31,9 +31,9 @@ update memories set status = :status, superseded_by = :superseded_by where p = :
 
 -- name: version_insert
 insert into memory_versions (p, memory, version, seq, kind, title, body, tags, paths, key, value, source, speaker,
-  importance, pinned, valid_from, valid_to, valid_to_at, recorded_from, recorded_to)
+  importance, pinned, valid_from, valid_to, valid_to_at, recorded_from, recorded_to, tokens_full, tokens_line)
 values (:p, :memory, :version, :seq, :kind, :title, :body, :tags, :paths, :key, :value, :source, :speaker,
-  :importance, :pinned, :valid_from, :valid_to, :valid_to_at, :recorded_from, :recorded_to)
+  :importance, :pinned, :valid_from, :valid_to, :valid_to_at, :recorded_from, :recorded_to, :tokens_full, :tokens_line)
 
 -- name: version_close
 update memory_versions set recorded_to = :recorded_to where p = :p and memory = :memory and version = :version
@@ -102,6 +102,13 @@ on conflict (p, scope, term) do update set df = term_stats.df + excluded.df
 
 -- name: term_sweep
 delete from term_stats where p = :p and scope = :scope and term = :term and df <= 0
+
+-- name: label_weigh
+insert into label_stats (p, scope, label, n) values (:p, :scope, :label, :by)
+on conflict (p, scope, label) do update set n = label_stats.n + excluded.n
+
+-- name: label_sweep
+delete from label_stats where p = :p and scope = :scope and label = :label and n <= 0
 
 -- name: scope_weigh
 insert into scope_stats (p, scope, n, length) values (:p, :scope, :n, :length)
