@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 from eunoe.config.identity import Identity, Resolution, find_identity, resolve
+from eunoe.config.secret import SECRET_BYTES as STORE_SECRET_BYTES
+from eunoe.config.secret import read_secret, secret_file
 from eunoe.config.settings import Settings, load_settings, prepare_home
 from eunoe.config.trust import TrustedFolders
 from eunoe.domain.analyse import Analyser
 from eunoe.domain.caller import Author, Caller
 from eunoe.domain.ids import ID_BYTES, SECRET_BYTES, next_id
+from eunoe.domain.instants import from_us
 from eunoe.domain.project import check_project_name, check_user, numbered, own_project, slug_for
+from eunoe.domain.session import AgentSession
 from eunoe.errors import Invalid, shown
 from eunoe.models.stemmer import english_stemmer
 from eunoe.ports.clock import Clock, Entropy
@@ -64,6 +69,8 @@ def open_session(
     folder: str | None = None,
     author: Author = "application",
     surface: str = "library",
+    agent: str | None = None,
+    session: str | None = None,
     durability: str = "process",
     environ: Mapping[str, str] | None = None,
     clock: Clock | None = None,
@@ -76,7 +83,8 @@ def open_session(
         project: Its name; `me` for the user's own. None: `EUNOE_PROJECT`, a trusted `.eunoe.toml`, or the folder.
         user: The authenticated user; default `EUNOE_USER`.
         folder: Where the session works; default the current directory.
-        author, surface: What speaks; goes into the origin of every event.
+        author, surface, agent: What speaks; goes into the origin of every event.
+        session: The harness's name of the session; default the day.
         durability: `process`, or `power` to survive a loss of power, too (each write then waits for the disk).
         environ: Default the process's environment.
         clock, entropy: Default those of the system.
@@ -98,16 +106,33 @@ def open_session(
     context = Context(
         store=opened,
         slug=slug,
-        caller=Caller(user=settings.user, author=author, surface=surface),
+        caller=Caller(user=settings.user, author=author, surface=surface, details=_details(agent, session)),
         clock=clock,
         entropy=entropy,
         analyser=Analyser(english_stemmer()),
         lanes=lanes(),
         known={},
         tokens=_count_tokens,
+        session=_agent_session(settings, session, clock, entropy),
         identity=identity,
     )
     return Opened(context=context, settings=settings, resolution=resolution)
+
+
+def _details(agent: str | None, session: str | None) -> dict[str, str]:
+    return {name: value for name, value in (("agent", agent), ("session", session)) if value is not None}
+
+
+def _agent_session(settings: Settings, name: str | None, clock: Clock, entropy: Entropy) -> AgentSession:
+    began_at = clock.now_us()
+
+    @cache
+    def secret() -> bytes:
+        if settings.store == ":memory:":
+            return entropy.random_bytes(STORE_SECRET_BYTES)
+        return read_secret(secret_file(settings.store), entropy.random_bytes)
+
+    return AgentSession(id=name or f"{from_us(began_at):%Y-%m-%d}", began_at=began_at, secret=secret)
 
 
 def _count_tokens(text: str) -> int:

@@ -18,3 +18,4 @@ NOTE = 400
 LINKS_PER_CALL = 32
 QUERY = 10_000
 RESULTS = 1_000
+BUDGET = 100_000  # tokens that one answer may be asked to fill

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from eunoe.domain.analyse import Analyser
 from eunoe.domain.caller import PROJECT_SCOPE, Caller
 from eunoe.domain.project import check_project_name, own_project
+from eunoe.domain.session import AgentSession
 from eunoe.errors import Invalid, NotFound, Refused, shown
 from eunoe.ports.clock import Clock, Entropy
 from eunoe.ports.lane import Lane
@@ -23,6 +24,7 @@ class Context(NamedTuple):
         slug: The project's name, resolved; its first event comes with its first write.
         identity: What the folder is known by, when the project was found by it.
         tokens: Counts the o200k tokens of a text.
+        session: What must stay the same in all that this session is shown.
         known: Projects that have events: from then on what is known of them never changes, so it is read once.
     """
 
@@ -35,6 +37,7 @@ class Context(NamedTuple):
     lanes: Mapping[str, Lane]
     known: dict[str, Project]
     tokens: Callable[[str], int]
+    session: AgentSession
     identity: str | None = None
     recipe: Recipe = WORDS
 

@@ -84,3 +84,10 @@ def _listed(given: dict[str, Any], name: str) -> tuple[str, ...]:
     if len(entries) > _MOST:
         raise Invalid("too_many", f"{name} has {len(entries)} entries; the limit is {_MOST}")
     return tuple(dict.fromkeys(one_line(storable(each, setting=name)[0]) for each in entries))
+
+
+def check_budget(budget: object, *, setting: str = "budget_tokens") -> int:
+    """Return a budget in tokens. Raises `Invalid` (`bad_budget`)."""
+    if isinstance(budget, bool) or not isinstance(budget, int) or not 0 <= budget <= limits.BUDGET:
+        raise Invalid("bad_budget", f"{setting}={shown(budget)} must be a whole number from 0 to {limits.BUDGET:,}")
+    return budget

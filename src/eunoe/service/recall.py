@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from eunoe.domain import limits
@@ -12,10 +12,11 @@ from eunoe.errors import Invalid, shown
 from eunoe.ports.projects import Project
 from eunoe.ports.store import View
 from eunoe.ports.text_index import Filter
+from eunoe.retrieval.pack import Section
 from eunoe.retrieval.pipeline import Ranked, search
 from eunoe.service.context import Context
 from eunoe.service.cursor import Cursor, new_cursor, read_cursor
-from eunoe.service.filters import check_query, to_filter
+from eunoe.service.filters import check_budget, check_query, to_filter
 
 Places = Sequence[tuple[Context, Project]]
 
@@ -58,6 +59,8 @@ class Recalled:
         degraded: Lanes that failed, as `"name: reason"`; empty when the answer is whole.
         notes: Sentences for the reader, such as why nothing could be looked for.
         calibrated: Whether evidence is a calibrated probability.
+        text: With a budget: the hits as an agent reads them, within it; empty without one.
+        tokens: What the text costs.
     """
 
     hits: tuple[Hit, ...]
@@ -67,6 +70,8 @@ class Recalled:
     degraded: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     calibrated: bool = False
+    text: str = ""
+    tokens: int = 0
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -80,6 +85,7 @@ def recall(
     query: str | None = None,
     *,
     limit: int = DEFAULT_LIMIT,
+    budget_tokens: int | None = None,
     min_evidence: float = 0.0,
     min_score: float = 0.0,
     order: str = "relevance",
@@ -94,6 +100,7 @@ def recall(
         context: The session.
         query: Any text; no character of it is grammar. None browses.
         limit: Hits at most, 0 to 1,000.
+        budget_tokens: Fill `Recalled.text`: the best hits in full, the others as lines, never more than this.
         min_evidence, min_score: Floors, 0 to 1, each for its own number.
         order: `relevance` (without a query: pinned, then importance, then newest), `newest` or `oldest`.
         after: The `next` of the page before, with the same query and filters.
@@ -107,6 +114,7 @@ def recall(
     """
     text = None if query is None else check_query(query)
     _check_numbers(limit, min_evidence, min_score, order)
+    budget = None if budget_tokens is None else check_budget(budget_tokens)
     question = _question(context, text, order, include_me, filters)
     cursor = read_cursor(after, question=question) if after else None
     with context.store.reading() as view:
@@ -118,7 +126,29 @@ def recall(
             accept.known_at = cursor.now  # something was written since the first page: answer from before
         page = _Page(context, accept, limit, order, min_evidence, min_score, explain, cursor)
         found = page.browse(view, places) if text is None else page.search(view, places, text)
-    return found.answer(question)
+        answer = found.answer(question)
+        if budget is None:
+            return answer
+        return _with_text(answer, context, view, places, now, budget, text)
+
+
+def _with_text(
+    answer: Recalled, context: Context, view: View, places: Places, now: int, budget: int, query: str | None
+) -> Recalled:
+    """Return the answer with the text that an agent reads."""
+    from eunoe.service.presenting import Presenter  # noqa: PLC0415 - hooks pack by themselves
+
+    terms = context.analyser.query(query) if query else ()
+    presenter = Presenter(context, view, now=now, budget=budget, terms=terms)
+    projects = {project.slug: project for _, project in places}
+    entries = [presenter.entry(hit.memory, projects[hit.memory.project]) for hit in answer.hits]
+    failures = "".join(f"Not everything was searched: {reason}.\n" for reason in answer.degraded)
+    if not entries:
+        told = failures + (answer.notes[0] if answer.notes else f"Nothing in {context.slug} bears on this.")
+        tokens = presenter.count(told)
+        return replace(answer, text=told, tokens=tokens) if tokens <= budget else answer
+    shown = presenter.fenced([Section("", entries)], budget=budget, head=failures)
+    return replace(answer, text=shown.text, tokens=shown.tokens, omitted=answer.omitted + shown.omitted)
 
 
 def count(context: Context, **filters: Any) -> int:
