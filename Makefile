@@ -48,5 +48,5 @@ $(STAMP): pyproject.toml
 	@echo "Setting up $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	@$(BIN)/python -m pip install --quiet --editable . --group dev
+	@$(BIN)/python -m pip install --quiet --editable '.[mcp]' --group dev
 	@touch $(STAMP)

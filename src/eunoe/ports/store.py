@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from eunoe.ports.memories import Beliefs, Memories
     from eunoe.ports.projects import Projects
     from eunoe.ports.snapshot import Snapshot
+    from eunoe.ports.survey import Survey
     from eunoe.ports.text_index import TextIndex
 else:
     Protocol = object  # Protocols are for the type checker; making them costs every command several milliseconds
@@ -35,6 +36,9 @@ class View(Protocol):
 
     def index(self, p: int) -> TextIndex:
         """Return a project's text index."""
+
+    def survey(self, p: int) -> Survey:
+        """Return what a project holds as a whole."""
 
     def snapshots(self, p: int, idents: Sequence[str], *, whole: bool = True) -> dict[str, Snapshot]:
         """Return the rows of memories as they stand; without `whole` only the memories' own rows."""

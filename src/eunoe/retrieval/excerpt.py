@@ -35,10 +35,10 @@ def _densest(text: str, terms: Sequence[str], size: int) -> int:
     Each term counts once in a window, so that one word said over and over does not outweigh three that stand together.
     """
     lowered = text.lower()
-    places = {term: found for term in set(terms) if (found := _occurrences(lowered, term))}
+    places = {term: ats for term in set(terms) if (ats := _occurrences(lowered, term))}
     inside = dict.fromkeys(places, 0)
     best, place, first = 0.0, 0, 0
-    found = sorted((at, term) for term, ats in places.items() for at in ats)
+    found = sorted((at, term) for term, each in places.items() for at in each)
     for at, term in found:
         inside[term] += 1
         while found[first][0] < at - size // 2:

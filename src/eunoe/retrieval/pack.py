@@ -65,7 +65,9 @@ class Packed(NamedTuple):
     omitted: int
 
 
-def pack(sections: Sequence[Section], *, budget: int, count: Count, order: Sequence[str] = (MORE,)) -> Packed:
+def pack(
+    sections: Sequence[Section], *, budget: int, count: Count, order: Sequence[str] = (MORE,), beyond: int = 0
+) -> Packed:
     """Fill a budget: full text in order, then lines in order, then lines become full text while there is room.
 
     What is too long for the room left does not stop what comes after it. An entry is shown whole or not at all.
@@ -74,24 +76,28 @@ def pack(sections: Sequence[Section], *, budget: int, count: Count, order: Seque
         sections: In the order in which they stand; an id in several of them is shown where it comes first.
         budget: Tokens that the text may cost.
         count: Counts headings.
-        order: Headings of lines in the order in which they stand. Lines are chosen in the order of the sections.
+        order: Headings of lines in the order in which they are chosen and stand; below each in the order of sections.
+        beyond: How many there are besides the entries; they are omitted in any case.
     """
-    return _Packing(sections, budget, count, order).packed()
+    return _Packing(sections, budget, count, order, beyond).packed()
 
 
 class _Packing:
-    def __init__(self, sections: Sequence[Section], budget: int, count: Count, order: Sequence[str]) -> None:
+    def __init__(
+        self, sections: Sequence[Section], budget: int, count: Count, order: Sequence[str], beyond: int
+    ) -> None:
         self._sections = _without_repeats(sections)
         self._budget = budget
         self._count = count
         self._order = order
+        self._beyond = beyond
         self._full: set[str] = set()
         self._lines: set[str] = set()
         self._headings: set[str] = set()
         self._spent = 0
 
     def packed(self) -> Packed:
-        total = sum(len(section.entries) for section in self._sections)
+        total = sum(len(section.entries) for section in self._sections) + self._beyond
         if not self._all_fit():
             self._spent = self._count(_omitted(total))  # kept free, so that what is missing can be told
             self._fill_bodies()
@@ -116,6 +122,7 @@ class _Packing:
         headings |= {entry.heading for _, entry in self._entries() if entry.full is None}
         spent = sum((entry.full or entry.line).tokens for _, entry in self._entries())
         spent += sum(self._count(heading) for heading in headings if heading)
+        spent += self._count(_omitted(self._beyond)) if self._beyond else 0
         if spent > self._budget:
             return False
         self._full, self._lines, self._headings, self._spent = full, lines, headings, spent
@@ -137,9 +144,12 @@ class _Packing:
                 self._full.add(entry.id)
 
     def _fill_lines(self) -> None:
-        for _, entry in self._entries():
-            if entry.id not in self._full and self._take(entry.line.tokens, entry.heading, self._budget):
-                self._lines.add(entry.id)
+        for heading in self._order:
+            for _, entry in self._entries():
+                if entry.heading != heading or entry.id in self._full:
+                    continue
+                if self._take(entry.line.tokens, heading, self._budget):
+                    self._lines.add(entry.id)
 
     def _upgrade(self) -> None:
         for section, entry in self._entries():

@@ -148,6 +148,7 @@ CATALOG: tuple[UseCase, ...] = (
         fields=(
             Field("query", "text", "any text; left out, memories are listed in order", positional=True),
             Field("limit", "integer", "hits at most (default 10)"),
+            Field("budget_tokens", "integer", "print what an agent reads, in o200k tokens at most"),
             *_FILTERS,
             *_CLOCKS,
             Field("min_evidence", "number", "floor of evidence, 0 to 1"),
@@ -155,6 +156,29 @@ CATALOG: tuple[UseCase, ...] = (
             Field("order", "choice", "how to order", choices=("relevance", "newest", "oldest")),
             Field("after", "text", "the cursor that the page before ended with"),
             Field("explain", "flag", "show why each hit is where it is"),
+        ),
+    ),
+    UseCase(
+        "briefing",
+        "briefing:briefing",
+        "Print what a session should know before it starts",
+        writes=False,
+        fields=(
+            Field("focus", "text", "the task: what bears on it comes first", positional=True),
+            Field("paths", "texts", "a file or folder that the task is about", one="path"),
+            Field("budget_tokens", "integer", "o200k tokens at most (default 1,500)"),
+            Field("surface", "text", "where the session runs; skills for other surfaces are left out"),
+        ),
+    ),
+    UseCase(
+        "related",
+        "related:related",
+        "Walk the links of a memory",
+        writes=False,
+        fields=(
+            _TARGET,
+            Field("hops", "integer", "links to follow, 1 to 3 (default 1)"),
+            Field("budget_tokens", "integer", "o200k tokens at most (default 800)"),
         ),
     ),
     UseCase("count", "recall:count", "Count memories", writes=False, fields=(*_FILTERS, *_CLOCKS)),

@@ -83,6 +83,21 @@ class Presenter:
                 return piece
         return self._part(memory, links)
 
+    def dated(self, memory: Memory, what: str) -> Piece:
+        """Return a version in full, below a line that says what happened; a long one as an excerpt."""
+        piece, head = self.full(memory), f"- {harmless(what)}\n"
+        return Piece(head + piece.text, self.count(head) + piece.tokens)
+
+    def slice(self, memory: Memory, links: Sequence[Linked], offset: int, size: int) -> Piece:
+        """Return a memory with `size` characters of its body from `offset` on, all of it or a part that says so."""
+        total, end = len(memory.body), min(offset + size, len(memory.body))
+        address = self.address(memory)
+        if (offset, end) == (0, total):
+            return full(memory, address, self.count, links=links, now=self._now)
+        on = f"; go on with offset={end}" if end < total else ""
+        body = f"{memory.body[offset:end]}\n(characters {offset:,} to {end:,} of {total:,}{on})"
+        return full(memory, address, self.count, links=links, body=body, now=self._now)
+
     def _part(self, memory: Memory, links: Sequence[Linked]) -> Piece:
         """Return the part of a memory that bears on the query, with the address under which there is more."""
         address, size = self.address(memory), _EXCERPT_CHARACTERS
@@ -95,7 +110,13 @@ class Presenter:
             size = min(size * self._excerpt // piece.tokens, size * 3 // 4)
 
     def fenced(
-        self, sections: Sequence[Section], *, budget: int, head: str = "", order: Sequence[str] = (MORE,)
+        self,
+        sections: Sequence[Section],
+        *,
+        budget: int,
+        head: str = "",
+        order: Sequence[str] = (MORE,),
+        beyond: int = 0,
     ) -> Shown:
         """Pack sections into a fence; the text costs at most `budget` tokens whatever is in it.
 
@@ -104,6 +125,7 @@ class Presenter:
             budget: Tokens.
             head: Whole lines of our own that come first, or are left out when they do not fit.
             order: Headings of lines.
+            beyond: How many there are besides the entries.
         """
         opening, closing = self._fence()
         frame = self.count(opening) + self.count(closing)
@@ -111,11 +133,11 @@ class Presenter:
             room = budget - frame - self.count(kept)
             for exact in (False, True):
                 each = _recounted(sections, self.count) if exact else sections
-                packed = pack(each, budget=room, count=self.count, order=order)
+                packed = pack(each, budget=room, count=self.count, order=order, beyond=beyond)
                 text = opening + kept + packed.text + closing
                 if (kept or packed.text) and (tokens := self.count(text)) <= budget:
                     return _shown(text, tokens, packed)
-        return Shown("", 0, (), (), sum(len(section.entries) for section in sections))
+        return Shown("", 0, (), (), sum(len(section.entries) for section in sections) + beyond)
 
     def _fence(self) -> tuple[str, str]:
         name = FENCE + self._context.session.fence

@@ -19,6 +19,7 @@ from eunoe.stores.sql.text_index import SqlTextIndex
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from eunoe.stores.sql.rebuild import SqlRebuilding
+    from eunoe.stores.sql.survey import SqlSurvey
 
 _SQL = load("projects")
 
@@ -45,6 +46,12 @@ class SqlView:
     def index(self, p: int) -> SqlTextIndex:
         """See `View.index`."""
         return SqlTextIndex(self._connection, p)
+
+    def survey(self, p: int) -> SqlSurvey:
+        """See `View.survey`."""
+        from eunoe.stores.sql.survey import SqlSurvey  # noqa: PLC0415 - start-up, for briefings only
+
+        return SqlSurvey(self._connection, p)
 
     def snapshots(self, p: int, idents: Sequence[str], *, whole: bool = True) -> dict[str, Snapshot]:
         """See `View.snapshots`."""

@@ -23,17 +23,18 @@ OWN = {
     "export": ("files", ""),
     "trust": ("trust", "Let the .eunoe.toml of this folder choose its project"),
     "config": ("config", "Show each setting and where it comes from"),
+    "mcp": ("mcp", "Serve one agent over standard input and output (MCP)"),
     "doctor": ("doctor", "Check everything, and name what fails"),
     "completion": ("extras", "Print the completion script of a shell"),
     "demo": ("extras", "Play a short story in a store of its own"),
 }
 SECTIONS = {
     "Memory": (
-        *("remember", "recall", "get", "update", "history", "why", "count"),
+        *("briefing", "remember", "recall", "get", "related", "update", "history", "why", "count"),
         *("archive", "restore", "forget", "link", "unlink"),
     ),
     "Ledger": ("verify", "head", "log", "rebuild", "export", "import"),
-    "Setup": ("projects", "trust", "config", "doctor", "completion", "demo"),
+    "Setup": ("mcp", "projects", "trust", "config", "doctor", "completion", "demo"),
 }
 
 

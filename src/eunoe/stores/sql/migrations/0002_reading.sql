@@ -22,3 +22,5 @@ from passages pa
 join tags t on t.p = pa.p and t.memory = pa.memory
 where pa.live = 1 and pa.ordinal = 0
 group by pa.p, pa.scope, t.tag;
+
+create index memories_disputed on memories (p, number) where disputed_at is not null;

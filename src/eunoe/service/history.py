@@ -1,0 +1,77 @@
+"""The history of a memory or a key as an agent reads it: one line for each thing that happened, the newest first."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from eunoe.domain.address import Target
+from eunoe.domain.rendering import Piece
+from eunoe.retrieval.pack import Entry, Section
+from eunoe.service.context import Context
+from eunoe.service.filters import check_budget
+from eunoe.service.presenting import Presenter
+from eunoe.service.read import Step, history
+
+DEFAULT_TOKENS = 1500
+
+_WORDS = {
+    "memory.recorded": "recorded",
+    "memory.revised": "updated",
+    "memory.confirmed": "confirmed",
+    "memory.disputed": "disputed",
+    "memory.archived": "archived",
+    "memory.forgotten": "forgotten",
+    "memory.restored": "restored",
+    "link.made": "linked",
+    "link.cut": "unlinked",
+}
+
+
+class Told(NamedTuple):
+    """What happened, the newest first, and the text within its budget."""
+
+    steps: tuple[dict[str, Any], ...]
+    text: str
+    tokens: int
+    omitted: int
+
+
+def history_text(
+    context: Context, target: Target | None = None, *, key: str | None = None, budget_tokens: int = DEFAULT_TOKENS
+) -> Told:
+    """Return everything that happened to a memory, or to all that ever held a key.
+
+    Raises:
+        NotFound: `no_memory`, `no_project`. Invalid: `bad_address`, `bad_budget`.
+    """
+    budget = check_budget(budget_tokens)
+    steps = history(context, target, key=key)[::-1]
+    with context.store.reading() as view:
+        presenter = Presenter(context, view, now=context.moment(view), budget=budget)
+        entries = [_entry(presenter, step) for step in steps]
+        packed = presenter.fenced([Section("", entries, 1.0)], budget=budget)
+    return Told(tuple(map(_facts, steps)), packed.text, packed.tokens, packed.omitted)
+
+
+def _entry(presenter: Presenter, step: Step) -> Entry:
+    who = step.origin.get("agent") or step.origin.get("author_type") or "unknown"
+    word = f"{step.recorded_at:%Y-%m-%d %H:%M} {_word(step)} by {who}"
+    if step.version is None:
+        text = f"- {word}\n"
+        piece = Piece(text, presenter.count(text))
+        return Entry(step.event, piece, piece)
+    return Entry(
+        step.event,
+        presenter.line(step.version, mark=f"v{step.version.version} {word}"),
+        presenter.dated(step.version, word),
+    )
+
+
+def _word(step: Step) -> str:
+    fields = ", ".join(step.meta.get("fields", ()))
+    return _WORDS.get(step.type, step.type) + (f" ({fields})" if fields else "")
+
+
+def _facts(step: Step) -> dict[str, Any]:
+    number = {} if step.version is None else {"number": step.version.number, "version": step.version.version}
+    return {"type": step.type, "recorded_at": step.recorded_at.isoformat(), **number}
