@@ -20,7 +20,7 @@ class Standing(NamedTuple):
     Attributes:
         importance: Thousandths.
         confirmed_at: Microseconds.
-        tags: JSON list.
+        tokens_full, tokens_line: What it costs to show it, or None when that was not counted.
     """
 
     id: str
@@ -30,7 +30,8 @@ class Standing(NamedTuple):
     confirmed_at: int
     disputed: bool
     trust: str
-    tags: str
+    tokens_full: int | None
+    tokens_line: int | None
 
 
 class Survey(Protocol):

@@ -34,9 +34,12 @@ _MATCHES_SHARE = 0.8
 _POOL = 200  # memories that are ranked: the most important and the newest
 _MATCHES = 30
 _RECENT = 30
+_RECENT_TOKENS = 100  # of the budget for each line on what changed, so that there is room for what is known
 _DISPUTED = 50
 _SHAREABLE = 10
-_LINE_TOKENS = 14  # hardly any line costs less: reading more entries than fit would be for nothing
+_LINE_TOKENS = 16  # hardly any line costs less
+_BODY_TOKENS = 24  # nor any full text
+_ADDRESS_TOKENS = 2
 _LABELS = 8
 _LEFT_OFF_DAYS = 14
 
@@ -140,6 +143,7 @@ class _Survey:
         self._presenter = Presenter(context, view, now=now, budget=budget, terms=self._terms)
         self._read: dict[str, Memory] = {}
         self._most = budget // _LINE_TOKENS + 1
+        self._lately = min(_RECENT, budget // _RECENT_TOKENS)
 
     def told(self) -> Briefing:
         """Return the briefing."""
@@ -160,11 +164,11 @@ class _Survey:
 
     def _sections(self, order: Sequence[Standing], recent: dict[str, Change]) -> list[Section]:
         matches = self._matches()
-        pinned = [each.id for each in order if each.pinned][: self._most]
-        rest = [each.id for each in order if not each.pinned and each.kind not in ("message", "skill")][: self._most]
+        pinned = self._fitting([each for each in order if each.pinned])
+        rest = self._fitting([each for each in order if not each.pinned and each.kind not in ("message", "skill")])
         skills = [each.id for each in order if each.kind == "skill"][: self._most]
         left_off = self._left_off(order)
-        changed = list(recent)[:_RECENT]
+        changed = list(recent)[: self._lately]
         retired = self._retired(changed, recent)
         new = [ident for ident in changed if ident not in {*rest, *skills} and self._is_shown(ident)]
         pinned_share = _PINNED_SHARE if matches else BODIES_SHARE
@@ -177,6 +181,18 @@ class _Survey:
             Section("", retired),
             Section(_GENERAL, self._entries([*rest, *new], recent)),
         ]
+
+    def _fitting(self, order: Sequence[Standing]) -> list[str]:
+        """Return the ids of as many as could be shown: those whose full text fits, and lines for the room behind it.
+
+        By their stored counts, so that what cannot be shown is not read.
+        """
+        room, lines = float(self._budget), int((1 - BODIES_SHARE) * self._budget) // _LINE_TOKENS + 2
+        for at, each in enumerate(order):
+            room -= self._presenter.cost(each.tokens_full or _BODY_TOKENS) + _ADDRESS_TOKENS
+            if room < 0:
+                return [each.id for each in order[: at + lines]]
+        return [each.id for each in order]
 
     def _entries(self, idents: Sequence[str], recent: dict[str, Change]) -> list[Entry]:
         entries = []

@@ -56,6 +56,10 @@ class Presenter:
         self._long = min(LONG_TOKENS, max(budget // 3, self._excerpt))
         self.count: Callable[[str], int] = lru_cache(maxsize=512)(context.tokens)
 
+    def cost(self, tokens_full: int) -> int:
+        """Return about what a memory's full text or excerpt costs, by its stored count."""
+        return tokens_full if tokens_full <= self._long else self._excerpt
+
     def address(self, memory: Memory) -> str:
         """Return `#12` in the session's project, `me#12` or `acme/api#12` elsewhere."""
         if memory.project == self._context.slug:

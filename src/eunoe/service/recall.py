@@ -59,7 +59,8 @@ class Recalled:
         degraded: Lanes that failed, as `"name: reason"`; empty when the answer is whole.
         notes: Sentences for the reader, such as why nothing could be looked for.
         calibrated: Whether evidence is a calibrated probability.
-        text: With a budget: the hits as an agent reads them, within it; empty without one.
+        text: With a budget: the hits as an agent reads them, within it (empty where it holds not even one line).
+            None without a budget.
         tokens: What the text costs.
     """
 
@@ -70,7 +71,7 @@ class Recalled:
     degraded: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     calibrated: bool = False
-    text: str = ""
+    text: str | None = None
     tokens: int = 0
 
     def __iter__(self) -> Iterator[Hit]:
@@ -146,7 +147,7 @@ def _with_text(
     if not entries:
         told = failures + (answer.notes[0] if answer.notes else f"Nothing in {context.slug} bears on this.")
         tokens = presenter.count(told)
-        return replace(answer, text=told, tokens=tokens) if tokens <= budget else answer
+        return replace(answer, text=told, tokens=tokens) if tokens <= budget else replace(answer, text="")
     shown = presenter.fenced([Section("", entries)], budget=budget, head=failures)
     return replace(answer, text=shown.text, tokens=shown.tokens, omitted=answer.omitted + shown.omitted)
 

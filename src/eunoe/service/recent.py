@@ -8,7 +8,7 @@ from eunoe.domain.instants import DAY_US
 from eunoe.ports.ledger import Ledger
 
 DAYS = 7
-_EVENTS = 200  # read at most: a week of a busy project is longer than any briefing
+_EVENTS = 100  # read at most: a week of a busy project is longer than any briefing
 _WORDS = {
     "memory.recorded": "new",
     "memory.revised": "updated",

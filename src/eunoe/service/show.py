@@ -64,8 +64,6 @@ def show(
     budget = check_budget(budget_tokens)
     wanted: list[dict[str, Any]] = [{"target": target} for target in dict.fromkeys(targets)]
     wanted += [] if key is None else [{"key": key}]
-        [{"key": key}] if key is not None else []
-    )
     if not wanted or len(wanted) > MOST:
         raise Invalid("bad_address", f"name 1 to {MOST} memories by number, id, me#12 or key")
     if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0 or (offset and len(wanted) > 1):

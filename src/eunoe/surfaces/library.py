@@ -20,6 +20,11 @@ from eunoe.service import importing, ledger, lifecycle, links, read, recall, rem
 from eunoe.service import rebuild as rebuilding
 from eunoe.service.context import Context
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from eunoe.service.briefing import Briefing
+    from eunoe.service.related import Related
+
 Progress = Callable[[int, int], None]
 
 
@@ -174,6 +179,7 @@ class Memory:
         query: str | None = None,
         *,
         limit: int = recall.DEFAULT_LIMIT,
+        budget_tokens: int | None = None,
         kinds: Sequence[str] = (),
         tags: Sequence[str] = (),
         any_tags: Sequence[str] = (),
@@ -196,6 +202,8 @@ class Memory:
         Args:
             query: Any text; no character of it is grammar. Blank is `Invalid`.
             limit: Hits at most, 0 to 1,000.
+            budget_tokens: Fill `Recalled.text` with what an agent reads: the best hits in full, the others as lines,
+                in at most so many o200k tokens.
             kinds, any_tags, paths: Any of them. A path also stands for everything below it.
             tags: All of them.
             since, until: First said in [since, until).
@@ -213,6 +221,7 @@ class Memory:
             self._context,
             query,
             limit=limit,
+            budget_tokens=budget_tokens,
             kinds=kinds,
             tags=tags,
             any_tags=any_tags,
@@ -230,6 +239,33 @@ class Memory:
             include_me=include_me,
             explain=explain,
         )
+
+    def briefing(
+        self,
+        budget_tokens: int = 1500,
+        focus: str | None = None,
+        paths: Sequence[str] = (),
+        surface: str | None = None,
+    ) -> Briefing:
+        """Return what a session should know before it starts, as text within a budget of o200k tokens.
+
+        The same in a session until the memory changes, so that a prompt that holds it stays cached.
+
+        Args:
+            budget_tokens: 0 to 100,000.
+            focus: The task in any words: what bears on it comes right after what is pinned.
+            paths: Files or folders that the task is about.
+            surface: Where the session runs; skills that are meant for other surfaces are left out.
+        """
+        from eunoe.service.briefing import briefing
+
+        return briefing(self._context, budget_tokens=budget_tokens, focus=focus, paths=paths, surface=surface)
+
+    def related(self, target: Target, *, hops: int = 1, budget_tokens: int = 800) -> Related:
+        """Walk the links of a memory, up to 3 hops: each neighbour once, at its shortest distance."""
+        from eunoe.service.related import related
+
+        return related(self._context, target, hops=hops, budget_tokens=budget_tokens)
 
     def count(self, **filters: Any) -> int:
         """Return how many memories pass the filters of `recall`; without any, how many are believed now."""

@@ -20,6 +20,7 @@ _SQL = load("memories")
 _PICK_LIVE = "v.version = m.version"
 _PICK_KNOWN = "v.recorded_from <= :known_at and (v.recorded_to is null or v.recorded_to > :known_at)"
 _PICK_ALL = "v.version >= 1"
+_AT_ONCE = 64
 
 
 class SqlBeliefs:
@@ -95,18 +96,19 @@ class SqlMemories:
 
     def read(self, idents: Sequence[str], *, now: int, known_at: int | None = None) -> dict[str, Memory]:
         """See `Memories.read`."""
-        sql = _SQL["read"].format(pick=_PICK_LIVE if known_at is None else _PICK_KNOWN)
-        found = {}
-        for ident in idents:
-            params = {"p": self._p, "id": ident} | ({} if known_at is None else {"known_at": known_at})
-            rows = self._connection.run(sql, params)
-            if rows:
-                found[ident] = hydrate(rows[-1], now, known_at)
-        return found
+        pick, known = (_PICK_LIVE, {}) if known_at is None else (_PICK_KNOWN, {"known_at": known_at})
+        found: dict[str, Memory] = {}
+        for start in range(0, len(idents), _AT_ONCE):
+            batch = _padded(idents[start : start + _AT_ONCE])
+            sql = _SQL["read"].format(pick=pick, ids=names("id", batch))
+            for row in self._connection.run(sql, {"p": self._p, **known, **values("id", batch)}):
+                found[row[0]] = hydrate(row, now, known_at)
+        return {ident: found[ident] for ident in idents if ident in found}
 
     def versions(self, ident: str, *, now: int) -> list[Memory]:
         """See `Memories.versions`."""
-        rows = self._connection.run(_SQL["read"].format(pick=_PICK_ALL), {"p": self._p, "id": ident})
+        sql = _SQL["read"].format(pick=_PICK_ALL, ids=":id")
+        rows = self._connection.run(sql, {"p": self._p, "id": ident})
         return [hydrate(row, now) for row in rows]
 
     def links(self, ident: str, scopes: Sequence[str]) -> list[Linked]:
@@ -134,6 +136,14 @@ class SqlMemories:
 
     def _run(self, name: str, **params: Any) -> list[Row]:
         return self._connection.run(_SQL[name], {"p": self._p, **params})
+
+
+def _padded(idents: Sequence[str]) -> list[str]:
+    """Repeat the last id up to the next power of two: few statements to prepare, whatever is asked."""
+    size = 1
+    while size < len(idents):
+        size *= 2
+    return [*idents, *[idents[-1]] * (size - len(idents))]
 
 
 def _stand(row: Row) -> Stand:

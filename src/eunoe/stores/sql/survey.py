@@ -44,5 +44,7 @@ class SqlSurvey:
 
 
 def _standing(row: Row) -> Standing:
-    ident, kind, importance, pinned, confirmed_at, disputed, trust, tags = row
-    return Standing(ident, kind, importance, bool(pinned), confirmed_at, bool(disputed), trust, tags)
+    ident, kind, importance, pinned, confirmed_at, disputed, trust, tokens_full, tokens_line = row
+    return Standing(
+        ident, kind, importance, bool(pinned), confirmed_at, bool(disputed), trust, tokens_full, tokens_line
+    )

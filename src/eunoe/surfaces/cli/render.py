@@ -36,7 +36,18 @@ def _receipt(result: Any, context: Context) -> None:
     say("\n".join((paint(first, bold=True), *notes)))
 
 
+def _told(result: Any, context: Context) -> None:
+    """Print what an agent reads, as it reads it: it is harmless already."""
+    if result.text:
+        say(result.text)
+    else:
+        terminal.note("the budget holds not even one line; raise --budget-tokens")
+
+
 def _recalled(result: Recalled, context: Context) -> None:
+    if result.text is not None:
+        _told(result, context)
+        return
     now = context.clock.now_us()
     for hit in result.hits:
         _hit(hit, context, now)
@@ -250,6 +261,8 @@ def _rebuilt(result: Rebuilt, context: Context) -> None:
 
 _RENDERERS: dict[str, Callable[[Any, Context], None]] = {
     "recall": _recalled,
+    "briefing": _told,
+    "related": _told,
     "count": _counted,
     "get": _card,
     "history": _timeline,

@@ -39,7 +39,7 @@ def _recall(context: Context, query: str, *, project: str | None = None, **asked
     found = recall(there, query, include_me=there.caller.user is not None, **asked)
     hits = [_found(there, hit.memory) | {"evidence": round(hit.evidence, 3)} for hit in found.hits]
     facts = {"project": there.slug, "hits": hits, "total": found.total, "omitted": found.omitted}
-    return found.text, facts | ({"degraded": list(found.degraded)} if found.degraded else {})
+    return found.text or "", facts | ({"degraded": list(found.degraded)} if found.degraded else {})
 
 
 def _get(context: Context, *, targets: Sequence[str] = (), **asked: Any) -> Answer:

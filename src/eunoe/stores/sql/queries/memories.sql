@@ -46,7 +46,7 @@ select memory from keys
 where p = :p and scope = :scope and key_fp = :key_fp and recorded_from <= :known_at
   and (recorded_to is null or recorded_to > :known_at) and valid_from <= :at and (valid_to is null or valid_to > :at)
 
--- One memory in one version; the columns are those of `hydrate` in memories.py. `{pick}` chooses the version.
+-- Memories in one version each; the columns are those of `hydrate` in memories.py. `{pick}` chooses the version.
 -- name: read
 select m.id, m.number, m.tier, m.scope, m.status, m.trust, m.origin, m.session, m.turn, m.expires_at, m.occurrences,
   m.first_seen, m.last_seen, m.recorded_at, m.confirmed_at, m.disputed_at, m.superseded_by, v.version, v.kind, v.title,
@@ -56,7 +56,7 @@ from memories m
 join memory_versions v on v.p = m.p and v.memory = m.id
 join events e on e.p = v.p and e.seq = v.seq
 join projects r on r.p = m.p
-where m.p = :p and m.id = :id and {pick}
+where m.p = :p and m.id in ({ids}) and {pick}
 order by v.version
 
 -- name: links

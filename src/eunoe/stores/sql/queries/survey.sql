@@ -2,7 +2,8 @@
 -- the index on versions gives the order, so that the limit ends the search.
 
 -- name: foremost
-select m.id, v.kind, v.importance, v.pinned, m.confirmed_at, m.disputed_at is not null, m.trust, v.tags
+select m.id, v.kind, v.importance, v.pinned, m.confirmed_at, m.disputed_at is not null, m.trust, v.tokens_full,
+  v.tokens_line
 from memory_versions v
 cross join memories m on m.p = v.p and m.id = v.memory
 cross join passages pa on pa.p = v.p and pa.memory = v.memory and pa.version = v.version and pa.ordinal = 0
@@ -11,7 +12,8 @@ order by v.pinned desc, v.importance desc, v.recorded_from desc, v.memory desc
 limit :limit
 
 -- name: newest
-select m.id, v.kind, v.importance, v.pinned, m.confirmed_at, m.disputed_at is not null, m.trust, v.tags
+select m.id, v.kind, v.importance, v.pinned, m.confirmed_at, m.disputed_at is not null, m.trust, v.tokens_full,
+  v.tokens_line
 from memory_versions v
 cross join memories m on m.p = v.p and m.id = v.memory
 cross join passages pa on pa.p = v.p and pa.memory = v.memory and pa.version = v.version and pa.ordinal = 0
