@@ -5,23 +5,17 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
+from tests.agents import COMMAND, ERAS, agent, call, environment, failure, process
 from tests.oracle import oracle_tokens
 
 from eunoe import Memory
 from eunoe.surfaces.mcp.tools import TOOLS
 
-ERAS = ("2026-07-28", "legacy")
-COMMAND = (sys.executable, "-m", "eunoe", "mcp")
 END_S = 2.0
 
 pytestmark = pytest.mark.anyio
@@ -37,46 +31,11 @@ def era(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def environment(home: Path, **more: str) -> dict[str, str]:
-    named = {"EUNOE_HOME": str(home), "EUNOE_PROJECT": "acme/api", "EUNOE_USER": "kim"}
-    return {**os.environ, **named, **more}
-
-
-@asynccontextmanager
-async def agent(home: Path, era: str = ERAS[0], **more: str) -> AsyncIterator[Client]:
-    """Yield a client that is connected to a server of its own."""
-    server = StdioServerParameters(command=COMMAND[0], args=list(COMMAND[1:]), env=environment(home, **more))
-    mode = {"mode": "legacy"} if era == "legacy" else {}
-    async with Client(server, **mode) as client:
-        yield client
-
-
-async def call(client: Client, name: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
-    """Return the text and the facts of a call that must succeed."""
-    result = await client.call_tool(name, arguments)
-    assert not result.is_error, result.content
-    return text_of(result), dict(result.structured_content or {})
-
-
-async def failure(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
-    """Return the error of a call that must fail."""
-    result = await client.call_tool(name, arguments)
-    assert result.is_error, result.content
-    error: dict[str, Any] = dict(result.structured_content or {})["error"]
-    assert text_of(result).startswith(f"{error['code']}: ")
-    return error
-
-
-def text_of(result: Any) -> str:
-    [content] = result.content
-    return str(content.text)
-
-
 # ── what is offered ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_the_tools_cost_at_most_1050_tokens_as_emitted(tmp_path: Path, era: str) -> None:
-    async with agent(tmp_path, era) as client:
+    async with process(tmp_path, era) as client:
         offered = (await client.list_tools()).tools
     emitted = [tool.model_dump(by_alias=True, exclude_none=True) for tool in offered]
     assert oracle_tokens(json.dumps(emitted, separators=(",", ":"), ensure_ascii=False)) <= 1050
@@ -89,7 +48,7 @@ async def test_the_tools_cost_at_most_1050_tokens_as_emitted(tmp_path: Path, era
 
 
 async def test_the_instructions_are_short_and_say_what_to_call(tmp_path: Path, era: str) -> None:
-    async with agent(tmp_path, era) as client:
+    async with process(tmp_path, era) as client:
         told = client.instructions or ""
     assert oracle_tokens(told) <= 80
     assert all(f"`{tool}`" in told for tool in ("briefing", "recall", "remember"))
@@ -101,7 +60,7 @@ async def test_no_tool_does_what_needs_a_person(tmp_path: Path) -> None:
 
 
 async def test_the_store_is_not_opened_before_it_is_asked(tmp_path: Path, era: str) -> None:
-    async with agent(tmp_path / "home", era) as client:
+    async with process(tmp_path / "home", era) as client:
         await client.list_tools()
         assert not (tmp_path / "home").exists()
         await call(client, "briefing")
@@ -112,10 +71,10 @@ async def test_the_store_is_not_opened_before_it_is_asked(tmp_path: Path, era: s
 
 
 async def test_what_one_session_remembers_the_next_one_knows(tmp_path: Path, era: str) -> None:
-    async with agent(tmp_path, era) as client:
+    async with process(tmp_path, era) as client:
         text, facts = await call(client, "remember", body="Stripe webhooks need the raw body", kind="gotcha")
         assert (facts["outcome"], facts["number"], text) == ("recorded", 1, "Recorded #1.")
-    async with agent(tmp_path, era) as client:
+    async with process(tmp_path, era) as client:
         text, facts = await call(client, "briefing", focus="webhook signatures fail")
         assert "Stripe webhooks need the raw body" in text
         text, facts = await call(client, "recall", query="stripe webhook")
@@ -124,7 +83,7 @@ async def test_what_one_session_remembers_the_next_one_knows(tmp_path: Path, era
 
 
 async def test_a_new_value_of_a_key_replaces_the_old_one(tmp_path: Path) -> None:
-    async with agent(tmp_path) as client:
+    async with agent() as client:
         await call(client, "remember", body="v1.4", key="deploy/current", kind="state")
         text, facts = await call(client, "remember", body="v1.5", key="deploy/current", kind="state")
         assert (facts["outcome"], facts["replaced"]) == ("replaced", [1])
@@ -137,7 +96,7 @@ async def test_a_new_value_of_a_key_replaces_the_old_one(tmp_path: Path) -> None
 
 
 async def test_memories_are_linked_walked_and_cut(tmp_path: Path) -> None:
-    async with agent(tmp_path) as client:
+    async with agent() as client:
         for body in ("The worker drains the queue", "The queue is Redis", "Redis is version 7"):
             await call(client, "remember", body=body)
         await call(client, "link", a="1", b="#2", note="the same queue")
@@ -150,7 +109,7 @@ async def test_memories_are_linked_walked_and_cut(tmp_path: Path) -> None:
 
 
 async def test_update_corrects_clears_and_archives(tmp_path: Path) -> None:
-    async with agent(tmp_path) as client:
+    async with agent() as client:
         await call(client, "remember", body="The port is 8080", key="port", tags=["net"], title="Port")
         await call(client, "update", id="1", body="The port is 9090", clear=["title", "tags"])
         facts = (await call(client, "get", ids=["1"]))[1]["memories"][0]
@@ -164,7 +123,7 @@ async def test_memories_of_another_project_are_read_but_not_written(tmp_path: Pa
     with Memory.open(tmp_path / "eunoe.sqlite", project="me", user="kim") as own:
         own.remember("Kim prefers tabs", kind="preference", tags=["shareable"])
         own.remember("Kim's passport is in the drawer", kind="fact")
-    async with agent(tmp_path) as client:
+    async with agent(tmp_path / "eunoe.sqlite") as client:
         await call(client, "remember", body="The linter wants spaces")
         text, _facts = await call(client, "get", ids=["me#1"])
         assert "me#1 preference · Kim prefers tabs" in text
@@ -176,7 +135,7 @@ async def test_memories_of_another_project_are_read_but_not_written(tmp_path: Pa
 
 
 async def test_who_wrote_is_the_client_and_never_an_argument(tmp_path: Path) -> None:
-    async with agent(tmp_path, CLAUDE_CODE_SESSION_ID="session-7") as client:
+    async with process(tmp_path, CLAUDE_CODE_SESSION_ID="session-7") as client:
         await call(client, "remember", body="The build needs make")
         assert (await failure(client, "remember", body="x y z", trust="stated"))["code"] == "unknown_argument"
     with Memory.open(tmp_path / "eunoe.sqlite", project="acme/api", user="kim") as memory:
@@ -191,7 +150,7 @@ async def test_who_wrote_is_the_client_and_never_an_argument(tmp_path: Path) -> 
 
 
 async def test_arguments_are_understood_as_models_write_them(tmp_path: Path) -> None:
-    async with agent(tmp_path) as client:
+    async with agent() as client:
         result = await client.call_tool(
             "remember", {"body": "The build needs make", "tags": '["build", "make"]', "pinned": "true", "title": None}
         )
@@ -220,14 +179,14 @@ async def test_arguments_are_understood_as_models_write_them(tmp_path: Path) -> 
 async def test_a_mistake_is_an_answer_that_says_what_to_do(
     tmp_path: Path, name: str, arguments: dict[str, Any], code: str
 ) -> None:
-    async with agent(tmp_path) as client:
+    async with agent() as client:
         assert (await failure(client, name, **arguments))["code"] == code
         await call(client, "list_projects")
 
 
 async def test_a_long_body_is_read_part_by_part(tmp_path: Path) -> None:
     body = " ".join(f"sentence{at}." for at in range(9000))
-    async with agent(tmp_path) as client:
+    async with agent() as client:
         await call(client, "remember", body=body, kind="note")
         seen, offset = "", 0
         while True:
@@ -244,7 +203,7 @@ async def test_a_long_body_is_read_part_by_part(tmp_path: Path) -> None:
 
 
 async def test_text_stays_the_same_in_a_session_until_the_memory_changes(tmp_path: Path) -> None:
-    async with agent(tmp_path) as client:
+    async with agent() as client:
         await call(client, "remember", body="Stripe webhooks need the raw body", kind="gotcha")
         first = await call(client, "briefing"), await call(client, "recall", query="stripe")
         assert (await call(client, "briefing"), await call(client, "recall", query="stripe")) == first
