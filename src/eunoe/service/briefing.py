@@ -104,11 +104,19 @@ def briefing(
         raise Invalid("bad_type", f"surface={shown(surface)} must be a text")
     with context.store.reading() as view:
         project = context.project(view)
-        now = context.moment(view, project)
+        own = _own(context, view)
+        now = context.moment(view, project, own)
         to_filter(context, now=now, paths=paths)
         if project is None or not view.ledger(project.p).count():
             return _empty(context, budget)
-        return _Survey(context, view, project, now, budget, query, tuple(paths), surface).told()
+        return _Survey(context, view, project, own, now, budget, query, tuple(paths), surface).told()
+
+
+def _own(context: Context, view: View) -> Project | None:
+    """Return the user's own project, unless the briefing is about it."""
+    if context.caller.user is None or context.own().slug == context.slug:
+        return None
+    return context.own().project(view)
 
 
 def _empty(context: Context, budget: int) -> Briefing:
@@ -125,6 +133,7 @@ class _Survey:
         context: Context,
         view: View,
         project: Project,
+        own: Project | None,
         now: int,
         budget: int,
         query: str | None,
@@ -134,6 +143,7 @@ class _Survey:
         self._context = context
         self._view = view
         self._project = project
+        self._own = own
         self._now = now
         self._budget = budget
         self._paths = paths
@@ -142,6 +152,7 @@ class _Survey:
         self._terms = context.analyser.query(query) if query else []
         self._presenter = Presenter(context, view, now=now, budget=budget, terms=self._terms)
         self._read: dict[str, Memory] = {}
+        self._elsewhere = 0  # skills that are meant for other surfaces
         self._most = budget // _LINE_TOKENS + 1
         self._lately = min(_RECENT, budget // _RECENT_TOKENS)
 
@@ -157,7 +168,7 @@ class _Survey:
         believed = sum(n for label, n in labels.items() if label.startswith("kind:"))
         sections = self._sections(order, recent)
         listed = {entry.id for section in sections for entry in section.entries}
-        beyond = max(believed - len(listed & self._believed()), 0)
+        beyond = max(believed - len(listed & self._believed()) - self._elsewhere, 0)
         head = self._head(labels, believed, survey.disputed(self._accept, limit=_DISPUTED))
         packed = self._presenter.fenced(sections, budget=self._budget, head=head, order=_ORDER, beyond=beyond)
         return Briefing(self._context.slug, packed.text, packed.tokens, packed.full, packed.lines, packed.omitted)
@@ -221,6 +232,8 @@ class _Survey:
             surfaces = applies_to(memory.body)
             if surfaces is None or (self._surface is None and surfaces) or self._surface in surfaces:
                 entries.append(Entry(memory.id, self._presenter.line(memory), None, _SKILLS))
+            else:
+                self._elsewhere += 1
         return entries
 
     def _matches(self) -> list[str]:
@@ -245,13 +258,11 @@ class _Survey:
 
     def _shareable(self) -> list[Entry]:
         """Return what the user's own project lets every project know: preferences and identity tagged `shareable`."""
-        context = self._context
-        if context.caller.user is None or context.own().slug == context.slug:
-            return []
-        project = context.own().project(self._view)
+        project = self._own
         if project is None:
             return []
-        accept = Filter(scopes=context.scopes(), now=self._now, kinds=("preference", "identity"), tags=("shareable",))
+        scopes = self._accept.scopes
+        accept = Filter(scopes=scopes, now=self._now, kinds=("preference", "identity"), tags=("shareable",))
         found = self._view.survey(project.p).foremost(accept, limit=_SHAREABLE)
         memories = self._view.memories(project.p).read([each.id for each in found], now=self._now)
         return [self._presenter.entry(memories[each.id], project) for each in found]
