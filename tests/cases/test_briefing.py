@@ -134,9 +134,9 @@ def test_skills_have_a_line_each_where_they_apply(m: Memory) -> None:
     m.remember("---\nname: release\napplies_to: [cli]\n---\nRun make release", kind="skill", title="Release")
     m.remember("---\nname: review\n---\nRead the diff", kind="skill", title="Review")
     m.remember("---\nname: never\napplies_to: []\n---\nNo", kind="skill", title="Never")
-    assert [line.split(" · ")[1] for line in below(m.briefing(surface="cli").text, "Skills:")] == ["Release", "Review"]
+    assert [line.split(" · ")[1] for line in below(m.briefing(surface="cli").text, "Skills:")] == ["Review", "Release"]
     assert [line.split(" · ")[1] for line in below(m.briefing(surface="mcp").text, "Skills:")] == ["Review"]
-    assert [line.split(" · ")[1] for line in below(m.briefing().text, "Skills:")] == ["Release", "Review"]
+    assert [line.split(" · ")[1] for line in below(m.briefing().text, "Skills:")] == ["Review", "Release"]
 
 
 # ── what needs care ──────────────────────────────────────────────────────────────────────────────────────────────────
