@@ -372,3 +372,20 @@ def test_a_date_far_away_is_either_kept_or_refused_as_a_time(m: Memory, year: in
         assert exc.code == "bad_time"
     else:
         assert m.get(1).valid_from.year == year
+
+
+# ── what does not fit is said not to fit (promise 14) ────────────────────────────────────────────────────────────────
+
+
+def test_when_nothing_fits_recall_says_so_and_when_something_does_it_does_not(m: Memory) -> None:
+    for at in range(40):
+        m.remember(f"The nightly build of module {at} uploads its report to the archive", force=True)
+    m.remember("Stripe webhooks need the raw body")
+    strong = m.recall("why do stripe webhooks need a raw body", budget_tokens=400)
+    weak = m.recall("which espresso machine does the nightly barista prefer on holidays in Lisbon", budget_tokens=400)
+    nothing = m.recall("zanzibar quagga", budget_tokens=400)
+    assert (strong.weak, weak.weak, nothing.weak) == (False, True, False)
+    assert "Nothing fits well" in (weak.text or "")
+    assert "Nothing fits well" not in (strong.text or "")
+    assert nothing.text == "Nothing in acme/api bears on this."
+    assert not m.recall(None, budget_tokens=400).weak

@@ -53,6 +53,8 @@ def _recalled(result: Recalled, context: Context) -> None:
         _hit(hit, context, now)
     for sentence in result.notes:
         terminal.note(sentence)
+    if result.weak:
+        terminal.note("nothing fits well; these are the nearest by words")
     for failure in result.degraded:
         terminal.note(f"not everything was searched: {failure}")
     if not result.hits:

@@ -38,7 +38,7 @@ def _recall(context: Context, query: str, *, project: str | None = None, **asked
     asked = {"limit": RECALL_HITS, "budget_tokens": RECALL_TOKENS} | asked
     found = recall(there, query, include_me=there.caller.user is not None, **asked)
     hits = [_found(there, hit.memory) | {"evidence": round(hit.evidence, 3)} for hit in found.hits]
-    facts = {"project": there.slug, "hits": hits, "total": found.total, "omitted": found.omitted}
+    facts = {"project": there.slug, "hits": hits, "total": found.total, "omitted": found.omitted, "weak": found.weak}
     return found.text or "", facts | ({"degraded": list(found.degraded)} if found.degraded else {})
 
 
