@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents import COMMAND, ERAS, agent, call, environment, failure, process
+from tests.agents import COMMAND, ERAS, agent, call, environment, failure, process, text_of
 from tests.oracle import oracle_tokens
 
 from eunoe import Memory
+from eunoe.surfaces.mcp.door import Door
+from eunoe.surfaces.mcp.server import FACTS, answer
 from eunoe.surfaces.mcp.tools import TOOLS
 
 END_S = 2.0
@@ -290,3 +292,27 @@ def test_rubbish_is_answered_and_the_server_goes_on(tmp_path: Path) -> None:
     assert answered
     assert answered[0]["result"]["isError"] is False
     assert code == 0
+
+
+# ── which form a client's model reads ────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex-mcp-client"])
+def test_clients_that_show_facts_for_text_get_the_text_alone(name: str) -> None:
+    door = Door(store=":memory:", project="acme/api", user=None)
+    kept = answer(door, name, "remember", {"body": "The build needs make"})
+    assert kept.structured_content is None
+    assert text_of(kept) == "Recorded #1."
+    assert (kept.meta or {})[FACTS]["number"] == 1
+    failed = answer(door, name, "remember", {})
+    assert failed.is_error
+    assert (failed.meta or {})[FACTS]["error"]["code"] == "missing_argument"
+    door.close()
+
+
+def test_every_other_client_gets_the_text_in_the_structured_form_as_well() -> None:
+    door = Door(store=":memory:", project="acme/api", user=None)
+    kept = answer(door, "another", "remember", {"body": "The build needs make"})
+    assert dict(kept.structured_content or {})["text"] == text_of(kept) == "Recorded #1."
+    assert answer(door, None, "recall", {"query": "make"}).structured_content is not None
+    door.close()

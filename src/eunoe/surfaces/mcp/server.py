@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
-from mcp.types import CallToolResult, ListToolsResult, TextContent, ToolAnnotations
+from mcp.types import CallToolResult, ContentBlock, ListToolsResult, TextContent, ToolAnnotations
 from mcp.types import Tool as Offered
 
 from eunoe._version import __version__
@@ -25,6 +25,12 @@ from eunoe.surfaces.mcp.door import Door
 from eunoe.surfaces.mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, hints, input_schema
 
 Answer = tuple[str, Mapping[str, Any]]
+
+FACTS = "eunoe/facts"
+"""Where a result's facts stand for clients that get no structured form."""
+
+# Claude Code and Codex give their model the structured form in place of the text (docs/explanation/clients-seen.md).
+_SHOW_FACTS_FOR_TEXT = ("claude-code", "codex")
 
 _THREADS = 4  # calls at a time; the store lets them read side by side
 
@@ -68,12 +74,13 @@ def answer(door: Door, client: str | None, name: str, given: Mapping[str, Any] |
         asked = arguments.read(tool, given)
         text, facts = _handler(name)(door.context(client), **asked)
     except EunoeError as exc:
-        return _result(f"{exc.code}: {exc.message}", {"error": exc.to_dict()}, is_error=True)
+        return _result(client, f"{exc.code}: {exc.message}", {"error": exc.to_dict()}, is_error=True)
     except Exception:  # noqa: BLE001 - the surface's boundary: the agent gets an answer, the person the traceback
         traceback.print_exc(file=sys.stderr)
         error = {"kind": "unexpected", "code": "unexpected", "message": "see the server's log", "retryable": False}
-        return _result(f"unexpected: {name} failed; the server's log has the reason", {"error": error}, is_error=True)
-    return _result(text, facts)
+        told = f"unexpected: {name} failed; the server's log has the reason"
+        return _result(client, told, {"error": error}, is_error=True)
+    return _result(client, text, facts)
 
 
 def _handler(name: str) -> Callable[..., Answer]:
@@ -82,9 +89,16 @@ def _handler(name: str) -> Callable[..., Answer]:
     return ANSWERS[name]
 
 
-def _result(text: str, facts: Mapping[str, Any], *, is_error: bool = False) -> CallToolResult:
-    content = TextContent(type="text", text=text)
-    return CallToolResult(content=[content], structured_content=dict(facts), is_error=is_error)
+def _result(client: str | None, text: str, facts: Mapping[str, Any], *, is_error: bool = False) -> CallToolResult:
+    """Return a result in the form in which the client's model reads the text, and reads it once.
+
+    The structured form repeats the text, because a client may hand on that form alone. Those that are known to do so
+    get no structured form: its JSON would be dearer, and a fence of one line.
+    """
+    content: list[ContentBlock] = [TextContent(type="text", text=text)]
+    if client is not None and client.startswith(_SHOW_FACTS_FOR_TEXT):
+        return CallToolResult(content=content, is_error=is_error, _meta={FACTS: dict(facts)})
+    return CallToolResult(content=content, structured_content={"text": text, **facts}, is_error=is_error)
 
 
 def _offered(name: str) -> Offered:
