@@ -242,6 +242,8 @@ _CHANGES = {
     "valid_from": moments(),
     "valid_to": st.none() | moments(-5, 0, 1, 2, 5, 15, 30),
     "version": st.integers(1, 2),
+    "confirm": st.booleans(),
+    "dispute": st.booleans(),
 }
 
 
@@ -259,6 +261,8 @@ _GIVEN: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "many": st.fixed_dictionaries({"items": st.lists(statements(), max_size=3)}),
     "restate": st.fixed_dictionaries({"target": NUMBERS}),
     "update": changes(),
+    "confirm": st.fixed_dictionaries({"target": NUMBERS}),
+    "dispute": st.fixed_dictionaries({"target": NUMBERS}),
     "archive": st.fixed_dictionaries({"target": NUMBERS}),
     "restore": st.fixed_dictionaries({"target": NUMBERS}),
     "forget": st.fixed_dictionaries({"target": NUMBERS}),
@@ -274,7 +278,7 @@ _OFTEN = (
     *("remember",) * 9,
     *("tick",) * 4,
     *("many", "restate", "restate", "update", "update", "archive", "archive", "restore", "restore"),
-    *("forget", "sweep", "link", "link", "unlink"),
+    *("forget", "sweep", "link", "link", "unlink", "confirm", "dispute", "dispute"),
 )
 
 

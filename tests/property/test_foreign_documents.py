@@ -43,6 +43,8 @@ def written() -> dict[str, Any]:
         m.archive(6)
         m.remember("The port is 2", key="db/port", value="2", links=[4])
         m.remember("q", tier="stm")
+        m.dispute(4)
+        m.confirm(4)
         document: dict[str, Any] = json.loads("".join(dump(m.export())))
         return document
 

@@ -21,21 +21,29 @@ def nothing(event: Decided, before: Mapping[str, Snapshot], number: int, analyse
 
 
 def confirmed(event: Decided, before: Mapping[str, Snapshot], number: int, analyse: Analyse) -> list[RowChange]:
-    """Said again: seen once more, and if it counts as a confirmation the dispute is over."""
+    """Said again: seen once more. Or found true, which is no saying. What counts as a confirmation ends a dispute."""
     del number, analyse
     meta = event.meta
     old = before[meta["memory"]].memory
     counts = meta.get("counts_as_confirmation", False)
+    said = meta.get("how", "restated") == "restated"
     row = {
         "p": event.p,
         "id": meta["memory"],
-        "occurrences": old["occurrences"] + 1,
-        "first_seen": min(old["first_seen"], event.occurred_at),
-        "last_seen": max(old["last_seen"], event.occurred_at),
+        "occurrences": old["occurrences"] + said,
+        "first_seen": min(old["first_seen"], event.occurred_at) if said else old["first_seen"],
+        "last_seen": max(old["last_seen"], event.occurred_at) if said else old["last_seen"],
         "confirmed_at": event.recorded_at if counts else old["confirmed_at"],
         "disputed_at": None if counts else old["disputed_at"],
     }
     return [_subject(event, meta["memory"]), ("memory_seen", row)]
+
+
+def disputed(event: Decided, before: Mapping[str, Snapshot], number: int, analyse: Analyse) -> list[RowChange]:
+    """Probably wrong: marked until it is confirmed, or its title or body edited."""
+    del before, number, analyse
+    row = {"p": event.p, "id": event.meta["memory"], "disputed_at": event.recorded_at}
+    return [_subject(event, event.meta["memory"]), ("memory_disputed", row)]
 
 
 def archived(event: Decided, before: Mapping[str, Snapshot], number: int, analyse: Analyse) -> list[RowChange]:

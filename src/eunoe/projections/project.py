@@ -25,6 +25,7 @@ HANDLERS: dict[str, tuple[int, Handler]] = {
     "memory.recorded": (1, recording.recorded),
     "memory.revised": (1, recording.revised),
     "memory.confirmed": (1, lifecycle.confirmed),
+    "memory.disputed": (1, lifecycle.disputed),
     "memory.archived": (1, lifecycle.archived),
     "memory.forgotten": (1, lifecycle.forgotten),
     "memory.restored": (1, recording.restored),
@@ -47,7 +48,7 @@ def check_known(type_: str, v: int) -> Handler:
 
 def needs_whole(type_: str) -> bool:
     """Tell whether an event needs snapshots with version, passage, keys and links, or the memory's row alone."""
-    return type_ != "memory.confirmed"
+    return type_ not in ("memory.confirmed", "memory.disputed")
 
 
 def touched(type_: str, meta: Mapping[str, Any]) -> list[str]:

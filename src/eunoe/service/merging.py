@@ -21,6 +21,7 @@ from eunoe.domain.fingerprint import key_fingerprint, value_fingerprint
 from eunoe.domain.memory import TRUSTS, Memory
 from eunoe.errors import Conflict, Refused
 from eunoe.service.commit import Session
+from eunoe.service.freshness import find_doubtful, find_true
 from eunoe.service.lifecycle import bring_back, withdraw
 from eunoe.service.update import cleaned, revise
 
@@ -139,7 +140,7 @@ class Merge:
         """Do again what was done to a memory after it was recorded; what no longer applies is left out and told."""
         here = self._here[meta["memory"]]
         memory = self._session.tx.memories(self._session.p).read([here], now=self._session.now)[here]
-        if event.type == "memory.confirmed":
+        if event.type == "memory.confirmed" and meta.get("how", "restated") == "restated":
             counts = here in self._ours and bool(meta.get("counts_as_confirmation"))
             seen = {"memory": here, "how": "restated", "counts_as_confirmation": counts}
             self._write(event, event.type, seen, None, self._session.now)
@@ -159,6 +160,10 @@ class Merge:
             return revise(self._session, memory, content, structure, clean)
         if event.type == "memory.restored":
             return bring_back(self._session, memory)
+        if event.type == "memory.confirmed":
+            return find_true(self._session, memory)
+        if event.type == "memory.disputed":
+            return find_doubtful(self._session, memory)
         return withdraw(self._session, memory, event.type)
 
     def _link(self, event: Event, meta: dict[str, Any]) -> None:

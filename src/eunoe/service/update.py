@@ -26,6 +26,7 @@ from eunoe.ports.memories import Stand
 from eunoe.service.commit import Session, open_session
 from eunoe.service.context import Context
 from eunoe.service.find import addressed, written
+from eunoe.service.freshness import Judgement, check_judged, judge, resolutions
 
 FIELDS = (
     *("title", "body", "kind", "tags", "paths", "key", "value", "source", "importance", "pinned"),
@@ -33,20 +34,32 @@ FIELDS = (
 )
 
 
-def update(context: Context, target: Target, *, version: int | None = None, **changes: Any) -> Change:
-    """Change fields of a memory. An edit of title or body confirms it and ends a dispute.
+def update(
+    context: Context,
+    target: Target,
+    *,
+    version: int | None = None,
+    confirm: bool = False,
+    dispute: bool = False,
+    **changes: Any,
+) -> Change:
+    """Change fields of a memory, and say whether it is true; all in one transaction.
+
+    An edit of title or body confirms it and ends a dispute.
 
     Args:
         context: The session.
         target: The memory.
         version: If given, the version that the caller has read: refused when there is a newer one.
+        confirm, dispute: What `confirm` and `dispute` do, after the fields are changed.
         **changes: Any of `FIELDS`. None clears title, key (which releases it), value, source and valid_to.
 
     Raises:
-        Invalid: `nothing_to_change`, `unknown_field`, and those of `remember`. NotFound: `no_memory`.
-        Conflict: `held_key`, `stale_version`, `not_active`, `duplicate_text`.
+        Invalid: `nothing_to_change`, `unknown_field`, `confirm_and_dispute`, and those of `remember`.
+        NotFound: `no_memory`. Conflict: `held_key`, `stale_version`, `not_active`, `superseded`, `duplicate_text`.
     """
-    if not changes:
+    judgement = _judgement(confirm, dispute)
+    if not changes and judgement is None:
         raise Invalid("nothing_to_change", f"name at least one field to change: {' '.join(FIELDS)}")
     if unknown := changes.keys() - set(FIELDS):
         raise Invalid("unknown_field", f"{shown(min(unknown))} cannot be updated; fields are {' '.join(FIELDS)}")
@@ -57,17 +70,39 @@ def update(context: Context, target: Target, *, version: int | None = None, **ch
         session = open_session(context, tx)
         memory = addressed(session, address)
         _check_version(memory, version)
-        fields = revise(session, memory, content, structure, cleaner)
-    if not fields:
-        return Change(action="unchanged", memories=(memory.number,), ids=(memory.id,))
+        if judgement is not None:
+            check_judged(memory)
+        fields = revise(session, memory, content, structure, cleaner) if changes else []
+        judged = judgement is not None and judge(session, _edited(memory, fields), judgement)
+    return _change(memory, fields, judgement if judged else None, cleaner)
+
+
+def _judgement(confirm: object, dispute: object) -> Judgement | None:
+    """Return what the flags say. Raises `Invalid`: `confirm_and_dispute`, `bad_type`."""
+    confirming, disputing = check_flag(confirm, "confirm"), check_flag(dispute, "dispute")
+    if confirming and disputing:
+        raise Invalid("confirm_and_dispute", "a memory is confirmed or disputed; give one of the two")
+    return "confirmed" if confirming else "disputed" if disputing else None
+
+
+def _edited(memory: Memory, fields: list[str]) -> Memory:
+    """Return the memory as far as judging it goes: an edit of its title or body has ended its dispute."""
+    return memory._replace(disputed_at=None) if {"title", "body"} & set(fields) else memory
+
+
+def _change(memory: Memory, fields: list[str], judged: Judgement | None, cleaner: Cleaner) -> Change:
     masked = ", ".join(dict.fromkeys(cleaner.masked))
-    notes = (f"A secret was masked in: {masked}.",) if masked else ()
+    notes = (f"A secret was masked in: {masked}.",) if fields and masked else ()
+    details: dict[str, Any] = {"version": memory.version + 1, "fields": fields} if fields else {}
+    if fields and judged:
+        notes = (*notes, f"It is {judged}.")
+        details["judged"] = judged
     return Change(
-        action="updated",
+        action="updated" if fields else judged or "unchanged",
         memories=(memory.number,),
         ids=(memory.id,),
-        notes=(*notes, *cleaner.warnings),
-        details={"version": memory.version + 1, "fields": fields},
+        notes=(*notes, *(cleaner.warnings if fields else ()), *(resolutions(memory) if judged == "disputed" else ())),
+        details=details,
     )
 
 

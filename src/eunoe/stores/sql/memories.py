@@ -182,6 +182,8 @@ def hydrate(row: Row, now: int, known_at: int | None = None) -> Memory:
         status = "pending" if trust == "external" else "active"
         if valid_to_at is not None and valid_to_at > known_at:
             valid_to = superseded_by = None
+        if disputed_at is not None and disputed_at > known_at:
+            disputed_at = None
     if status in ("active", "superseded") and superseded_by and valid_to is not None:
         status = "superseded" if valid_to <= now else "active"
     return Memory(

@@ -20,6 +20,9 @@ update memories set occurrences = :occurrences, first_seen = :first_seen, last_s
   confirmed_at = :confirmed_at, disputed_at = :disputed_at
 where p = :p and id = :id
 
+-- name: memory_disputed
+update memories set disputed_at = :disputed_at where p = :p and id = :id
+
 -- name: memory_status
 update memories set status = :status where p = :p and id = :id
 
