@@ -31,7 +31,7 @@ class Project(NamedTuple):
 
 
 class ProjectCount(NamedTuple):
-    """A project with how much it holds: active memories, all memories, events, links."""
+    """A project with how much it holds: memories believed or scheduled, all memories, events, links."""
 
     project: Project
     active: int
@@ -52,8 +52,11 @@ class Projects(Protocol):
     def find_uuid(self, uuid: str) -> Project | None:
         """Return the project with that uuid."""
 
-    def counts(self, scopes: Sequence[str]) -> list[ProjectCount]:
-        """Return all projects by slug, with how much they hold in the given scopes; events are counted in all."""
+    def counts(self, scopes: Sequence[str], *, now: int) -> list[ProjectCount]:
+        """Return all projects by slug, with how much they hold in the given scopes; events are counted in all.
+
+        What has expired or ended by `now` is not active; a link counts where both its ends are in the scopes.
+        """
 
     def register(self, *, uuid: str, slug: str, identity: str | None, secret: bytes, now: int) -> Project:
         """Add a project. Raises `Conflict` (`slug_taken`) when the name or identity is another's."""

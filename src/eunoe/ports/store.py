@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from eunoe.ports.ledger import Ledger
     from eunoe.ports.memories import Beliefs, Memories
     from eunoe.ports.projects import Projects
+    from eunoe.ports.signals import Signals
     from eunoe.ports.snapshot import Snapshot
     from eunoe.ports.survey import Survey
     from eunoe.ports.text_index import TextIndex
+    from eunoe.ports.upkeep import Upkeep
 else:
     Protocol = object  # Protocols are for the type checker; making them costs every command several milliseconds
 
@@ -40,6 +42,9 @@ class View(Protocol):
     def survey(self, p: int) -> Survey:
         """Return what a project holds as a whole."""
 
+    def upkeep(self, p: int) -> Upkeep:
+        """Return what a review asks."""
+
     def snapshots(self, p: int, idents: Sequence[str], *, whole: bool = True) -> dict[str, Snapshot]:
         """Return the rows of memories as they stand; without `whole` only the memories' own rows."""
 
@@ -58,6 +63,10 @@ class Store(Protocol):
     def uuid(self) -> str:
         """Return the store's uuid: the stream of every event written here."""
 
+    @property
+    def signals(self) -> Signals:
+        """Return what is noted beside the ledger."""
+
     def reading(self) -> AbstractContextManager[View]:
         """Yield one consistent state; several threads may read at once."""
 
@@ -75,7 +84,7 @@ class Store(Protocol):
         """Return what `doctor` shows."""
 
     def close(self) -> None:
-        """Release everything. Closing twice is allowed."""
+        """Write the signals, if that is possible at once, and release everything. Closing twice is allowed."""
 
 
 class Rebuilding(Protocol):

@@ -13,6 +13,7 @@ from eunoe.errors import Invalid, NotFound, Refused, shown
 from eunoe.ports.clock import Clock, Entropy
 from eunoe.ports.lane import Lane
 from eunoe.ports.projects import Project
+from eunoe.ports.signals import Signals
 from eunoe.ports.store import Store, View
 from eunoe.retrieval.recipes import WORDS, Recipe
 
@@ -26,6 +27,7 @@ class Context(NamedTuple):
         tokens: Counts the o200k tokens of a text.
         session: What must stay the same in all that this session is shown.
         known: Projects that have events: from then on what is known of them never changes, so it is read once.
+        max_memories: The cap of each project; None is no cap.
     """
 
     store: Store
@@ -40,6 +42,12 @@ class Context(NamedTuple):
     session: AgentSession
     identity: str | None = None
     recipe: Recipe = WORDS
+    max_memories: int | None = None
+
+    @property
+    def signals(self) -> Signals:
+        """Return what is noted beside the ledger."""
+        return self.store.signals
 
     def project(self, view: View) -> Project | None:
         """Return the project, or None as long as nothing was written to it."""

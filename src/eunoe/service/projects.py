@@ -33,6 +33,6 @@ def list_projects(context: Context) -> list[ProjectRow]:
                 events=each.events,
                 current=each.project.slug == context.slug,
             )
-            for each in view.projects.counts(context.scopes())
+            for each in view.projects.counts(context.scopes(), now=context.clock.now_us())
             if not each.project.slug.startswith(("~", "_")) or each.project.slug == own
         ]

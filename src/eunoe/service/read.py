@@ -73,7 +73,9 @@ def get(
         project = context.existing(view)
         now = at if at is not None else known if known is not None else context.moment(view, project)
         ident = find_id(context, view, project, address, at=now, known_at=known)
-        return _read(view, project, ident, address, now=now, known_at=known)
+        memory = _read(view, project, ident, address, now=now, known_at=known)
+    context.signals.note_reads(project.p, [ident], context.clock.now_us())
+    return memory
 
 
 def links(context: Context, target: Target) -> list[Linked]:

@@ -136,9 +136,12 @@ def recall(
         answer = found.answer(question)
         if text is not None and answer.hits and max(hit.evidence for hit in answer.hits) < WEAK_EVIDENCE:
             answer = replace(answer, weak=True)
-        if budget is None:
-            return answer
-        return _with_text(answer, context, view, places, now, budget, text)
+        if budget is not None:
+            answer = _with_text(answer, context, view, places, now, budget, text)
+    for project in projects:
+        read = [hit.memory.id for hit in answer.hits if hit.memory.project == project.slug]
+        context.signals.note_reads(project.p, read, context.clock.now_us())
+    return answer
 
 
 def _with_text(

@@ -149,7 +149,7 @@ class ProjectsContract:
         recorder.remember("private", scope="user:kim")
         Recorder(store, slug="a/first")
         with store.reading() as view:
-            shared, both = view.projects.counts(SHARED), view.projects.counts(BOTH)
+            shared, both = (view.projects.counts(scopes, now=LATER_US) for scopes in (SHARED, BOTH))
         assert [each.project.slug for each in shared] == ["a/first", "acme/api"]
         assert [(each.memories, each.active) for each in shared] == [(0, 0), (1, 1)]
         assert [(each.memories, each.events) for each in both] == [(0, 0), (2, 2)]

@@ -57,8 +57,11 @@ class Engine(Protocol):
         """Yield a connection that sees one consistent state. Several may be open at once."""
         ...
 
-    def writing(self) -> AbstractContextManager[Connection]:
-        """Yield the connection of a write transaction: commit at the end, roll back on any error; one at a time."""
+    def writing(self, *, patient: bool = True) -> AbstractContextManager[Connection]:
+        """Yield the connection of a write transaction: commit at the end, roll back on any error; one at a time.
+
+        Whoever is not `patient` gets `locked` within a few milliseconds where another one is writing.
+        """
         ...
 
     def describe(self) -> dict[str, Any]:

@@ -31,9 +31,10 @@ class SqlProjects:
         """See `Projects.find_uuid`."""
         return self._one("by_uuid", uuid=uuid)
 
-    def counts(self, scopes: Sequence[str]) -> list[ProjectCount]:
+    def counts(self, scopes: Sequence[str], *, now: int) -> list[ProjectCount]:
         """See `Projects.counts`."""
-        rows = self._connection.run(_SQL["counts"].format(scopes=names("scope", scopes)), values("scope", scopes))
+        sql = _SQL["counts"].format(scopes=names("scope", scopes))
+        rows = self._connection.run(sql, {"now": now, **values("scope", scopes)})
         return [
             ProjectCount(project=_project(row[:5]), active=row[5], memories=row[6], events=row[7], links=row[8])
             for row in rows

@@ -13,12 +13,14 @@ from eunoe.stores.sql.ledger import SqlLedger
 from eunoe.stores.sql.memories import SqlBeliefs, SqlMemories
 from eunoe.stores.sql.projects import SqlProjects
 from eunoe.stores.sql.rows import apply_changes, snapshots
+from eunoe.stores.sql.signals import SqlSignals
 from eunoe.stores.sql.statements import load
 from eunoe.stores.sql.text_index import SqlTextIndex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from eunoe.stores.sql.rebuild import SqlRebuilding
+    from eunoe.stores.sql.upkeep import SqlUpkeep
     from eunoe.stores.sql.survey import SqlSurvey
 
 _SQL = load("projects")
@@ -53,6 +55,12 @@ class SqlView:
 
         return SqlSurvey(self._connection, p)
 
+    def upkeep(self, p: int) -> SqlUpkeep:
+        """See `View.upkeep`."""
+        from eunoe.stores.sql.upkeep import SqlUpkeep  # noqa: PLC0415 - start-up, for reviews and caps only
+
+        return SqlUpkeep(self._connection, p)
+
     def snapshots(self, p: int, idents: Sequence[str], *, whole: bool = True) -> dict[str, Snapshot]:
         """See `View.snapshots`."""
         return snapshots(self._connection, p, idents, whole=whole)
@@ -76,11 +84,17 @@ class SqlStore:
                 connection.run(_SQL["store_insert"], {"uuid": uuid, "now": clock.now_us()})
                 rows = connection.run(_SQL["store_uuid"])
         self._uuid: str = rows[0][0]
+        self._signals = SqlSignals(engine)
 
     @property
     def uuid(self) -> str:
         """See `Store.uuid`."""
         return self._uuid
+
+    @property
+    def signals(self) -> SqlSignals:
+        """See `Store.signals`."""
+        return self._signals
 
     @contextmanager
     def reading(self) -> Iterator[SqlView]:
@@ -108,6 +122,7 @@ class SqlStore:
 
     def close(self) -> None:
         """See `Store.close`."""
+        self._signals.flush()
         self._engine.close()
 
 

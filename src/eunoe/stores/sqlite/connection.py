@@ -63,6 +63,14 @@ class SqliteConnection:
         except apsw.Error as exc:
             raise translated(exc, self.path) from exc
 
+    def begin(self, *, patient: bool = True) -> None:
+        """Begin a write transaction; who is not patient waits for another process's no longer than a moment."""
+        waiting, self._busy_wait_s = self._busy_wait_s, self._busy_wait_s if patient else 0.0
+        try:
+            self.run("begin immediate")
+        finally:
+            self._busy_wait_s = waiting
+
     def many(self, sql: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """See `Connection.many`."""
         statement, values = _positional(sql)

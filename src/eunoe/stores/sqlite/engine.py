@@ -19,6 +19,7 @@ from eunoe.stores.sqlite.file import back_up, foreign_file, inspect, prepare, re
 from eunoe.stores.sqlite.fulltext import DELETE, block
 
 _IDLE_READERS = 4
+_SHORT_WAIT_S = 0.002
 
 
 class SqliteEngine:
@@ -84,11 +85,13 @@ class SqliteEngine:
             self._give_back(connection)
 
     @contextmanager
-    def writing(self) -> Iterator[SqliteConnection]:
+    def writing(self, *, patient: bool = True) -> Iterator[SqliteConnection]:
         """See `Engine.writing`. `BEGIN IMMEDIATE`, because a deferred one that is upgraded late fails at once."""
-        with self._write_lock:
+        if not self._write_lock.acquire(timeout=-1 if patient else _SHORT_WAIT_S):
+            raise unusable("locked", self.path, "is being written to by another thread: try again")
+        try:
             connection = self._open_writer()
-            connection.run("begin immediate")
+            connection.begin(patient=patient)
             try:
                 self._check_schema(connection)
                 yield connection
@@ -96,6 +99,8 @@ class SqliteEngine:
             except BaseException:
                 _end(connection, "rollback")
                 raise
+        finally:
+            self._write_lock.release()
 
     @contextmanager
     def scratch(self) -> Iterator[SqliteEngine]:

@@ -35,7 +35,9 @@ update projects set uuid = :uuid where p = :p
 
 -- name: counts
 select r.p, r.uuid, r.slug, r.identity, k.wrapped,
-  (select count(*) from memories m where m.p = r.p and m.status = 'active' and m.scope in ({scopes})),
+  (select count(*) from memories m where m.p = r.p and m.status = 'active' and m.scope in ({scopes}))
+    - (select count(*) from passages pa where pa.p = r.p and pa.live = 1 and pa.scope in ({scopes})
+        and (pa.valid_to is not null or pa.expires_at is not null) and (pa.valid_to <= :now or pa.expires_at <= :now)),
   (select count(*) from memories m where m.p = r.p and m.scope in ({scopes})),
   coalesce((select c.seq from counters c where c.p = r.p), 0),
   (select count(*) from links l
