@@ -115,6 +115,7 @@ def open_session(
         tokens=_count_tokens,
         session=_agent_session(settings, session, clock, entropy),
         identity=identity,
+        max_memories=settings.max_memories,
     )
     return Opened(context=context, settings=settings, resolution=resolution)
 

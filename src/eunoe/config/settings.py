@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 STORE_FILE = "eunoe.sqlite"
+_LARGEST_CAP = 1_000_000_000
 STORE_SCHEMES = ("postgresql", "postgres", "https", "http")
 
 
@@ -32,6 +33,7 @@ class Settings(NamedTuple):
         project: As it was given, unchecked: what it means depends on the user and the folder (`identity.resolve`).
         user: A checked user id, or None.
         model: `none`, the name of a model, or a folder; None when nothing was set.
+        max_memories: The most memories that a project may believe; None is no cap.
         origins: For each of these `argument`, the name of the variable, or `default`.
     """
 
@@ -40,6 +42,7 @@ class Settings(NamedTuple):
     project: str | None
     user: str | None
     model: str | None
+    max_memories: int | None
     origins: Mapping[str, str]
 
     def __repr__(self) -> str:
@@ -67,13 +70,15 @@ def load_settings(
         user: Argument that wins over `EUNOE_USER`.
 
     Raises:
-        Invalid: `empty_setting` (an argument without content), `bad_user`, `bad_store` (an unknown scheme).
+        Invalid: `empty_setting` (an argument without content), `bad_user`, `bad_store` (an unknown scheme),
+            `bad_max_memories`.
     """
     home, home_origin = _choose(environ, "home", None)
     chosen_store, store_origin = _choose(environ, "store", store)
     chosen_project, project_origin = _choose(environ, "project", project)
     chosen_user, user_origin = _choose(environ, "user", user)
     model, model_origin = _choose(environ, "model", None)
+    most, most_origin = _choose(environ, "max_memories", None)
     home = data_directory(environ) if home is None else _absolute(home, environ)
     return Settings(
         home=home,
@@ -81,12 +86,14 @@ def load_settings(
         project=chosen_project,
         user=None if chosen_user is None else check_user(chosen_user),
         model=model,
+        max_memories=None if most is None else _max_memories(most),
         origins={
             "home": home_origin,
             "store": store_origin,
             "project": project_origin,
             "user": user_origin,
             "model": model_origin,
+            "max_memories": most_origin,
         },
     )
 
@@ -129,6 +136,16 @@ def _choose(environ: Mapping[str, str], name: str, argument: str | None) -> tupl
     variable = f"EUNOE_{name.upper()}"
     value = environ.get(variable, "")
     return (value, variable) if value.strip() else (None, "default")
+
+
+def _max_memories(value: str) -> int:
+    digits = value.strip()
+    if not (digits.isascii() and digits.isdigit()) or not 0 < int(digits) <= _LARGEST_CAP:
+        raise Invalid(
+            "bad_max_memories",
+            f"EUNOE_MAX_MEMORIES={shown(value)} must be a whole number from 1 to {_LARGEST_CAP:,}; unset is no cap",
+        )
+    return int(digits)
 
 
 def _store(value: str, environ: Mapping[str, str]) -> str:

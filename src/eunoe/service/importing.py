@@ -11,6 +11,7 @@ from eunoe.errors import Conflict, shown
 from eunoe.ports.projects import Project
 from eunoe.ports.store import Writing
 from eunoe.projections.project import check_known
+from eunoe.service.cap import check_room, standing
 from eunoe.service.commit import open_session
 from eunoe.service.context import Context
 from eunoe.service.merging import Merge
@@ -46,7 +47,7 @@ def import_document(context: Context, document: Mapping[str, Any], *, progress: 
     Raises:
         Invalid: `bad_document`, `broken_document`. Unavailable: `newer_document`, `newer_event`.
         Conflict: `project_exists`: the store holds the document's project already; `held_key`: a key of a document's
-        memory is held here by another value. Nothing was written.
+        memory is held here by another value. Refused: `cap`: the project would hold too many. Nothing was written.
     """
     read = Document(document)
     for event in read.events:
@@ -62,8 +63,12 @@ def import_document(context: Context, document: Mapping[str, Any], *, progress: 
             )
         if project is None or tx.ledger(project.p).position(context.store.uuid).seq == 0:
             return _adopt(context, tx, project, read, progress)
-        merge = Merge(open_session(context, tx), read)
+        session = open_session(context, tx)
+        before = standing(context, tx, session.p)
+        merge = Merge(session, read)
         merge.run(progress)
+        if before != standing(context, tx, session.p):
+            check_room(context, tx, session.p)
         return Imported(
             adopted=False,
             memories=len(merge.numbers),
@@ -93,4 +98,5 @@ def _adopt(
         replay.one(event, tx)
         if progress is not None and done % 500 == 0:
             progress(done, len(document.events))
+    check_room(context, tx, project.p)
     return Imported(adopted=True, memories=replay.number, events=len(document.events))

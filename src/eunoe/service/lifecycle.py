@@ -10,6 +10,7 @@ from eunoe.domain.address import Target
 from eunoe.domain.memory import Change, Memory
 from eunoe.errors import Conflict, Invalid, Refused, shown
 from eunoe.ports.memories import Stand
+from eunoe.service.cap import check_room
 from eunoe.service.commit import Session, open_session
 from eunoe.service.context import Context
 from eunoe.service.filters import to_filter
@@ -72,13 +73,15 @@ def restore(context: Context, target: Target) -> Change:
     Raises:
         NotFound: `no_memory`. Conflict: `superseded`: it has a successor, which is to be updated instead;
         `held_key`: its key was taken; release that one, or update this one's key first; `duplicate_text`.
-        Refused: `needs_person`: a person took it back, and an agent asks.
+        Refused: `needs_person`: a person took it back, and an agent asks; `cap`.
     """
     context, address = written(context, target)
     with context.store.writing() as tx:
         session = open_session(context, tx)
         memory = addressed(session, address)
         changed = bring_back(session, memory)
+        if changed:
+            check_room(context, tx, session.p)
     return Change(action="restored" if changed else "unchanged", memories=(memory.number,), ids=(memory.id,))
 
 

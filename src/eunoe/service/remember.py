@@ -13,6 +13,7 @@ from eunoe.domain.address import Target
 from eunoe.domain.memory import Receipt, Replaced, Twin
 from eunoe.errors import EunoeError, Invalid, shown
 from eunoe.ports.memories import Stand
+from eunoe.service.cap import check_room, room_note
 from eunoe.service.commit import Session, open_session
 from eunoe.service.context import Context
 from eunoe.service.find import address_id
@@ -27,7 +28,7 @@ def remember(context: Context, body: str, **fields: Any) -> Receipt:
         **fields: Those of `Memory.remember`.
 
     Raises:
-        Invalid, Conflict, Refused: see `eunoe.admission`. Nothing was written.
+        Invalid, Conflict, Refused: see `eunoe.admission`. Refused: `cap`. Nothing was written.
     """
     links, supersedes = targets(fields.pop("links", ())), targets(fields.pop("supersedes", None))
     statement = draft(context.caller, body, **fields)
@@ -84,6 +85,8 @@ def state(
     occurred_at = statement.occurred_at
     if isinstance(decision, Confirm):
         return _confirmed(session, decision, statement, now)
+    if _takes_room(decision, now):
+        check_room(session.context, session.tx, session.p, for_more=1)
     moved = _links_to_move(session, decision)
     event = session.record(
         "memory.recorded",
@@ -110,8 +113,15 @@ def state(
             *_masked_note(statement),
             *(_replaced_note(each, session.position.number, decision.outcome) for each in replaced),
             *decision.notes,
+            *room_note(session.context, session.tx, session.p),
         ),
     )
+
+
+def _takes_room(decision: Record, now: int) -> bool:
+    """Tell whether one more will be believed: not what waits, nor takes another's place, nor is history already."""
+    end = decision.meta.get("valid_to")
+    return decision.meta["status"] == "active" and not decision.replaced and (end is None or end > now)
 
 
 def _confirmed(session: Session, decision: Confirm, statement: Draft, now: int) -> Receipt:
@@ -132,7 +142,7 @@ def _confirmed(session: Session, decision: Confirm, statement: Draft, now: int) 
         outcome=decision.outcome,
         event=event.id,
         masked=statement.masked,
-        notes=(*_masked_note(statement), *decision.notes),
+        notes=(*_masked_note(statement), *decision.notes, *room_note(session.context, session.tx, session.p)),
     )
 
 

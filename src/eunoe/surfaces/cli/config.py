@@ -6,7 +6,7 @@ import click
 
 from eunoe.surfaces.cli.options import given, shared_options
 
-NAMES = ("home", "store", "project", "user", "model")
+NAMES = ("home", "store", "project", "user", "model", "max_memories")
 
 
 def settings_shown() -> list[dict[str, str | None]]:
@@ -17,13 +17,13 @@ def settings_shown() -> list[dict[str, str | None]]:
 
     asked = given()
     settings = load_settings(os.environ, store=asked.store, project=asked.project, user=asked.user)
-    return [
-        {"name": name, "value": _masked(getattr(settings, name)), "origin": settings.origin(name)} for name in NAMES
-    ]
+    return [{"name": name, "value": _shown(getattr(settings, name)), "origin": settings.origin(name)} for name in NAMES]
 
 
-def _masked(value: str | None) -> str | None:
-    scheme, mark, rest = (value or "").partition("://")
+def _shown(value: str | int | None) -> str | None:
+    if value is None or isinstance(value, int):
+        return None if value is None else str(value)
+    scheme, mark, rest = value.partition("://")
     login, at, place = rest.rpartition("@")
     return f"{scheme}{mark}{login.partition(':')[0]}:…@{place}" if mark and at and ":" in login else value
 
