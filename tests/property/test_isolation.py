@@ -55,6 +55,7 @@ class Two:
 def told(memory: Memory, target: int | str | None = None) -> str:
     """Return everything that the reads of a memory say, as one text."""
     answers: list[Any] = [memory.recall(None, limit=100), memory.count(), memory.count(tags=("infra",))]
+    answers.append(memory.review())
     answers += [memory.recall(query, limit=100, explain=True) for query in (FOREIGN, "ticket queue", "zanzibar worker")]
     for number in range(1, last_number(memory) + 1):
         answers += [_answer(read, number) for read in (memory.get, memory.links, memory.history, memory.why)]

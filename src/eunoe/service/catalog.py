@@ -193,7 +193,23 @@ CATALOG: tuple[UseCase, ...] = (
             Field("body", "text", "the corrected text; - reads standard input"),
             *_CONTENT,
             Field("version", "integer", "the version you have read; refused when there is a newer one"),
+            Field("confirm", "flag", "say that it is true today"),
+            Field("dispute", "flag", "say that it is probably wrong"),
         ),
+    ),
+    UseCase(
+        "confirm",
+        "freshness:confirm",
+        "Say that a memory is true today; a dispute is over",
+        writes=True,
+        fields=(_TARGET,),
+    ),
+    UseCase(
+        "dispute",
+        "freshness:dispute",
+        "Say that a memory is probably wrong; it is marked until that is resolved",
+        writes=True,
+        fields=(_TARGET,),
     ),
     UseCase(
         "archive",
@@ -254,6 +270,13 @@ CATALOG: tuple[UseCase, ...] = (
         "Explain where a memory comes from, and why a query finds it or not",
         writes=False,
         fields=(_TARGET, Field("query", "text", "the query to explain", positional=True)),
+    ),
+    UseCase(
+        "review",
+        "review:review",
+        "Say what needs tending: disputed, likely the same, stale, unread, unlinked",
+        writes=False,
+        fields=(),
     ),
     UseCase("projects", "projects:list_projects", "List the projects of the store", writes=False, fields=()),
     UseCase(

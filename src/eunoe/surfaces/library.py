@@ -16,7 +16,7 @@ from eunoe.domain.memory import Change, Linked, Receipt
 from eunoe.domain.memory import Memory as Believed
 from eunoe.ports.clock import Clock, Entropy
 from eunoe.service import export as exporting
-from eunoe.service import importing, ledger, lifecycle, links, read, recall, remember, update
+from eunoe.service import freshness, importing, ledger, lifecycle, links, read, recall, remember, review, update
 from eunoe.service import rebuild as rebuilding
 from eunoe.service.context import Context
 
@@ -301,6 +301,18 @@ class Memory:
             Conflict: `held_key`, `stale_version` (with `version=`), `not_active`, `duplicate_text`.
         """
         return update.update(self._context, target, version=version, **changes)
+
+    def confirm(self, target: Target) -> Change:
+        """Say that a memory is true today: its age begins anew. Raises `Conflict`: `superseded`, `not_active`."""
+        return freshness.confirm(self._context, target)
+
+    def dispute(self, target: Target) -> Change:
+        """Say that a memory is probably wrong; it is marked until it is confirmed or edited. Raises as `confirm`."""
+        return freshness.dispute(self._context, target)
+
+    def review(self) -> review.Review:
+        """Return what needs tending: disputed, likely the same, stale, unread, unlinked; nothing is changed."""
+        return review.review(self._context)
 
     def archive(self, target: Target) -> Change:
         """Put a memory away; its key is free again. `restore` brings it back."""

@@ -30,8 +30,8 @@ OWN = {
 }
 SECTIONS = {
     "Memory": (
-        *("briefing", "remember", "recall", "get", "related", "update", "history", "why", "count"),
-        *("archive", "restore", "forget", "link", "unlink"),
+        *("briefing", "remember", "recall", "get", "related", "update", "confirm", "dispute", "history", "why", "count"),
+        *("archive", "restore", "forget", "link", "unlink", "review"),
     ),
     "Ledger": ("verify", "head", "log", "rebuild", "export", "import"),
     "Setup": ("mcp", "projects", "trust", "config", "doctor", "completion", "demo"),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from eunoe.service.read import Step, Why
     from eunoe.service.rebuild import Rebuilt
     from eunoe.service.recall import Hit, Recalled
+    from eunoe.service.review import Review
 
 _INDENT = "     "
 _LABEL_COLUMNS = 11
@@ -93,11 +94,17 @@ def _short(project: str, context: Context) -> str:
 
 def _marks(memory: Memory, now: int) -> list[str]:
     marks: list[str] = [] if memory.status == "active" else [memory.status]
+    marks += _disputed(memory)
     marks += ["pinned"] if memory.pinned else []
     marks += [f"key {line(memory.key)}"] if memory.key else []
     marks += [f"[{line(tag)}]" for tag in memory.tags]
     marks += [line(memory.speaker)] if memory.speaker else []
     return [*marks, age(to_us(memory.last_seen, setting="time"), now)]
+
+
+def _disputed(memory: Memory) -> list[str]:
+    """Return the mark of what is probably wrong, with the day since when."""
+    return [f"⚠ disputed {memory.disputed_at:%Y-%m-%d}"] if memory.disputed_at else []
 
 
 def age(then: int, now: int) -> str:
@@ -126,7 +133,7 @@ def _counted(result: int, context: Context) -> None:
 def _card(result: Mapping[str, Any], context: Context) -> None:
     memory: Memory = result["memory"]
     links: Sequence[Linked] = result["links"]
-    status = paint(memory.status, fg=_STYLES[memory.status])
+    status = " ".join((paint(memory.status, fg=_STYLES[memory.status]), *_disputed(memory)))
     say(f"{paint(memory.address, bold=True)} {paint(memory.kind, fg='cyan')} {paint(line(memory.title), bold=True)}")
     say(f"\n{printable(memory.body)}\n")
     say(_field("status", f"{status}, version {memory.version}, {memory.trust}"))
@@ -212,6 +219,11 @@ def _projects(result: Sequence[ProjectRow], context: Context) -> None:
     terminal.table(("", "project", "active", "memories", "links", "events", "found by"), rows)
 
 
+def _reviewed(result: Review, context: Context) -> None:
+    for text in result.lines():
+        say("  " + line(text) if text.startswith(" ") else paint(line(text), bold=True))
+
+
 def _verified(result: Verified | dict[str, Any], context: Context) -> None:
     for each in result["projects"] if isinstance(result, dict) else (result,):
         _verified_one(each)
@@ -270,6 +282,7 @@ _RENDERERS: dict[str, Callable[[Any, Context], None]] = {
     "history": _timeline,
     "why": _why,
     "projects": _projects,
+    "review": _reviewed,
     "verify": _verified,
     "head": _heads,
     "log": _log,
