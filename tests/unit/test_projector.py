@@ -165,6 +165,7 @@ EVENTS: list[tuple[Decided, list[Snapshot]]] = [
     ),
     (event("memory.revised", {"memory": OLD, "version": 3, "pinned": True}, {"body": "b"}), [standing(links=[OTHER])]),
     (event("memory.confirmed", {"memory": OLD, "counts_as_confirmation": True}), [standing()]),
+    (event("memory.disputed", {"memory": OLD}), [standing()]),
     (event("memory.archived", {"memory": OLD, "by": "person"}), [standing()]),
     (event("memory.forgotten", {"memory": OLD, "by": "agent"}), [standing(fp="fp")]),
     (event("memory.restored", {"memory": OLD, "valid_from": 10, "status": "active"}), [standing(status="archived")]),
@@ -311,6 +312,19 @@ def test_saying_it_again_counts_and_keeps_the_first_time() -> None:
         changes(event("memory.confirmed", {"memory": OLD, "counts_as_confirmation": True}), standing()), "memory_seen"
     )
     assert (row["confirmed_at"], row["disputed_at"], row["last_seen"]) == (100, None, 90)
+
+
+def test_finding_it_true_is_no_saying_and_ends_a_dispute() -> None:
+    meta = {"memory": OLD, "how": "explicit", "counts_as_confirmation": True}
+    (row,) = named(changes(event("memory.confirmed", meta), standing()), "memory_seen")
+    assert (row["occurrences"], row["first_seen"], row["last_seen"]) == (4, 20, 40)
+    assert (row["confirmed_at"], row["disputed_at"]) == (100, None)
+
+
+def test_a_dispute_marks_the_memory_and_changes_nothing_else() -> None:
+    found = changes(event("memory.disputed", {"memory": OLD}), standing(disputed_at=None))
+    assert [name for name, _ in found] == ["subject_insert", "memory_disputed"]
+    assert named(found, "memory_disputed") == [{"p": 3, "id": OLD, "disputed_at": 100}]
 
 
 @pytest.mark.parametrize(("by", "by_person"), [("person", 1), ("application", 1), ("agent", 0)])

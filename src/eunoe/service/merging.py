@@ -82,7 +82,8 @@ class Merge:
         if event.type == "memory.recorded":
             here = known.read_meta()["memory"]
             self._here[event.read_meta()["memory"]] = here
-            self._ours.add(here)
+            if known.type == "memory.recorded":  # a confirmed one was here before: what is done to it there is not ours
+                self._ours.add(here)
 
     def _recorded(self, event: Event, meta: dict[str, Any]) -> None:
         ident, payload = meta["memory"], event.read_payload()
