@@ -10,11 +10,14 @@ import pytest
 from eunoe.bootstrap import SystemClock, SystemEntropy, lanes
 from eunoe.ports.clock import Clock, Entropy
 from eunoe.ports.lane import Lane
+from eunoe.ports.signals import Signals
 from eunoe.ports.store import Store
 from eunoe.stores.sql.store import SqlStore
 from eunoe.stores.sqlite.engine import SqliteEngine
-from eunoe.testing import belief_contracts, contracts, index_contract
-from eunoe.testing.clock import ManualClock, SeededEntropy
+from eunoe.testing import belief_contracts, contracts, index_contract, upkeep_contracts
+from eunoe.testing.clock import START_US, ManualClock, SeededEntropy
+from eunoe.testing.records import Recorder
+from eunoe.testing.signals import KeptSignals
 
 
 def sqlite(path: str) -> Store:
@@ -50,6 +53,18 @@ def entropy(request: pytest.FixtureRequest) -> Entropy:
     return request.param()
 
 
+@pytest.fixture(params=["kept", *sorted(STORES)])
+def signals(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Signals]:
+    if request.param == "kept":
+        yield KeptSignals(since=START_US)
+        return
+    opened = STORES[request.param](tmp_path)
+    for slug in ("acme/api", "acme/other"):
+        Recorder(opened, slug=slug)
+    yield opened.signals
+    opened.close()
+
+
 class TestStore(contracts.StoreContract):
     pass
 
@@ -71,6 +86,14 @@ class TestMemories(belief_contracts.MemoriesContract):
 
 
 class TestTextIndex(index_contract.TextIndexContract):
+    pass
+
+
+class TestSignals(upkeep_contracts.SignalsContract):
+    pass
+
+
+class TestUpkeep(upkeep_contracts.UpkeepContract):
     pass
 
 

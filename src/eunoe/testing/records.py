@@ -128,5 +128,8 @@ class Recorder:
 
 
 _STRUCTURE = frozenset(
-    ("kind", "tier", "trust", "status", "importance", "pinned", "valid_from", "valid_to", "expires_at", "supersedes")
+    (
+        *("kind", "tier", "trust", "status", "importance", "pinned", "valid_from", "valid_to", "expires_at"),
+        *("supersedes", "tokens_full"),
+    )
 )
