@@ -17,7 +17,7 @@ from typing import Any
 import apsw
 import pytest
 
-from eunoe import EunoeError, Memory, Unavailable
+from eunoe import EunoeError, Memory, Refused, Unavailable
 from eunoe.stores.sql.migrate import Migration, load_migrations
 from eunoe.stores.sqlite.engine import SqliteEngine
 
@@ -136,6 +136,49 @@ def test_processes_that_make_the_same_new_store_at_once_all_write_to_it(tmp_path
         assert len(rows(store, "select uuid from store")) == 1
         assert len(rows(store, "select distinct stream from events")) == 1
         assert rows(store, "select count(*) from projects") == [(1,)]
+
+
+def fill_up(at: int, barrier: Any, store: Path) -> list[str]:
+    outcomes = []
+    with open_memory(store) as memory:
+        barrier.wait()
+        for i in range(20):
+            try:
+                outcomes.append(memory.remember(f"process{at} says thing{at}x{i}").outcome)
+            except Refused as exc:
+                outcomes.append(exc.code)
+            memory.remember(f"deploy is v{at}x{i}", key="deploy/current")
+    return outcomes
+
+
+def test_processes_that_race_for_the_last_places_do_not_pass_the_cap(
+    store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EUNOE_MAX_MEMORIES", "50")
+    with open_memory(store_path) as memory:
+        memory.remember("deploy is v0", key="deploy/current")
+    outcomes = [outcome for mine in together(fill_up, 4, store_path) for outcome in mine]
+    assert outcomes.count("recorded") == 49
+    assert outcomes.count("cap") == 31
+    with open_memory(store_path) as memory:
+        assert memory.count() == 50
+        assert memory.rebuild(dry_run=True).differences == {}
+
+
+def read_on(at: int, barrier: Any, store: Path) -> None:
+    with open_memory(store) as memory:
+        barrier.wait()
+        for _ in range(50):
+            memory.get(1)
+
+
+def test_reads_of_many_processes_are_noted_once_they_have_ended(store_path: Path) -> None:
+    with open_memory(store_path) as memory:
+        memory.remember("read by everybody")
+    together(read_on, 4, store_path)
+    ((reads,),) = rows(store_path, "select sum(n) from accesses")
+    assert 50 <= reads <= 200  # one that finds the store locked at its end drops what it noted
+    assert reads % 50 == 0
 
 
 # ── readers beside writers ───────────────────────────────────────────────────────────────────────────────────────────
