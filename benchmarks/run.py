@@ -19,6 +19,7 @@ FULL = (
     ("writers.py",),
     ("ledger.py", "--events", "50000"),
     ("recall.py",),
+    ("review.py",),
 )
 QUICK = (
     ("startup.py", "--rounds", "5"),
@@ -26,6 +27,7 @@ QUICK = (
     ("writers.py", "--each", "50"),
     ("ledger.py", "--events", "5000"),
     ("recall.py", "--sizes", "5000", "--projects", "10", "--queries", "50"),
+    ("review.py", "--sizes", "5000"),
 )
 
 

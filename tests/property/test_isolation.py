@@ -77,6 +77,7 @@ def _answer(read: Any, *given: Any, **named: Any) -> Any:
 def test_what_one_user_keeps_private_is_read_by_that_user_alone(private: list[dict[str, Any]]) -> None:
     two = Two()
     before = {query: two.lee.recall(query, limit=50) for query in (None, "ticket queue", "worker drained")}
+    reviewed = two.lee.review()
     receipts = two.kim.remember_many([{**item, "scope": "user:kim"} for item in private])
     mine = {receipt.id for receipt in receipts}
     assert FOREIGN in told(two.kim)
@@ -86,6 +87,7 @@ def test_what_one_user_keeps_private_is_read_by_that_user_alone(private: list[di
     }
     for query, answer in before.items():
         assert two.lee.recall(query, limit=50) == answer
+    assert two.lee.review() == reviewed
     assert two.lee.count() == 2
     assert two.lee.links(1) == []
     for receipt in receipts:
@@ -106,13 +108,14 @@ def test_what_one_user_keeps_private_is_read_by_that_user_alone(private: list[di
 def test_what_is_in_one_project_is_read_in_that_project_alone(foreign: list[dict[str, Any]]) -> None:
     two = Two()
     before = {query: two.kim.recall(query, limit=50) for query in (None, "ticket queue", "worker drained")}
-    document = two.kim.export()
+    document, reviewed = two.kim.export(), two.kim.review()
     two.other.remember("Something to link to")
     two.other.remember_many(foreign)
     assert FOREIGN in told(two.other)
     assert FOREIGN in repr(two.other.export())
     assert FOREIGN not in told(two.kim)
     assert two.kim.export() == document
+    assert two.kim.review() == reviewed
     for query, answer in before.items():
         assert two.kim.recall(query, limit=50) == answer
     assert MACHINE not in told(two.other)

@@ -20,6 +20,8 @@ THRESHOLD = 0.75
 
 _ASKED = 5  # terms of a memory that are asked for, the rarest: near-duplicates share most of them
 _COMMON, _COMMON_SHARE = 100, 0.002  # a term in more memories than this tells little, and costs much to ask for
+# In a small project whatever two memories share is in many of all, and would count for nothing.
+_BACKGROUND = 1000
 _TERMS_AT_ONCE = 500
 # Longer texts are documents: comparing them by their words says little, and reading them costs much.
 _LONGEST = 4000
@@ -99,4 +101,4 @@ class _Near:
             self._documents = statistics.documents
             for term in batch:
                 self._df[term] = statistics.df.get(term, 0)
-                self._worth[term] = idf(self._df[term], self._documents)
+                self._worth[term] = idf(self._df[term], max(self._documents, _BACKGROUND))
