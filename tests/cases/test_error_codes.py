@@ -131,6 +131,9 @@ TABLE: list[tuple[str, type[EunoeError], Call]] = [
     ("no_memory", NotFound, lambda m: m.why(99)),
     ("bad_type", Invalid, lambda m: m.why(1, 5)),  # type: ignore[arg-type]
     # update
+    ("confirm_and_dispute", Invalid, lambda m: m.update(1, confirm=True, dispute=True)),
+    ("superseded", Conflict, lambda m: m.dispute(5)),
+    ("not_active", Conflict, lambda m: m.confirm(3)),
     ("nothing_to_change", Invalid, lambda m: m.update(1)),
     ("unknown_field", Invalid, lambda m: m.update(1, speaker="Kim")),
     ("no_memory", NotFound, lambda m: m.update(99, title="T")),

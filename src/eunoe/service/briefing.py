@@ -109,7 +109,11 @@ def briefing(
         to_filter(context, now=now, paths=paths)
         if project is None or not view.ledger(project.p).count():
             return _empty(context, budget)
-        return _Survey(context, view, project, own, now, budget, query, tuple(paths), surface).told()
+        found = _Survey(context, view, project, own, now, budget, query, tuple(paths), surface).told()
+        memories, scopes = view.memories(project.p), context.scopes()
+        read = [ident for ident in found.full if memories.find_id(ident=ident, scopes=scopes)]  # not those of `me`
+    context.signals.note_reads(project.p, read, context.clock.now_us())
+    return found
 
 
 def _own(context: Context, view: View) -> Project | None:

@@ -68,6 +68,7 @@ def related(context: Context, target: Target, *, hops: int = 1, budget_tokens: i
             for hop in range(1, hops + 1)
         ]
         packed = presenter.fenced(sections, budget=budget)
+    context.signals.note_reads(project.p, packed.full, context.clock.now_us())
     return Related(tuple(steps), packed.text, packed.tokens, packed.omitted)
 
 

@@ -75,6 +75,12 @@ class Section(NamedTuple):
     total: int
     items: tuple[Entry | Pair, ...]
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Return the numbers of the memories that the items name, each once."""
+        named = ((each.one, each.other) if isinstance(each, Pair) else (each,) for each in self.items)
+        return tuple(dict.fromkeys(entry.number for entries in named for entry in entries))
+
     def lines(self) -> Iterator[str]:
         """Yield the section line by line: its head, then one line an item."""
         more = "+" if self.total >= COUNTED else ""

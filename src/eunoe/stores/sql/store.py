@@ -20,8 +20,8 @@ from eunoe.stores.sql.text_index import SqlTextIndex
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from eunoe.stores.sql.rebuild import SqlRebuilding
-    from eunoe.stores.sql.upkeep import SqlUpkeep
     from eunoe.stores.sql.survey import SqlSurvey
+    from eunoe.stores.sql.upkeep import SqlUpkeep
 
 _SQL = load("projects")
 

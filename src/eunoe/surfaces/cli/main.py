@@ -30,7 +30,19 @@ OWN = {
 }
 SECTIONS = {
     "Memory": (
-        *("briefing", "remember", "recall", "get", "related", "update", "confirm", "dispute", "history", "why", "count"),
+        *(
+            "briefing",
+            "remember",
+            "recall",
+            "get",
+            "related",
+            "update",
+            "confirm",
+            "dispute",
+            "history",
+            "why",
+            "count",
+        ),
         *("archive", "restore", "forget", "link", "unlink", "review"),
     ),
     "Ledger": ("verify", "head", "log", "rebuild", "export", "import"),

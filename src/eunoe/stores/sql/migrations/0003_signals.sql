@@ -10,7 +10,6 @@ create table accesses (
 );
 
 -- Each holds only the rows that its question is about, so writing anything else costs nothing.
-create index memories_disputed on memories (p, number) where disputed_at is not null;
 create index versions_states on memory_versions (p, recorded_from) where recorded_to is null and kind = 'state';
 create index versions_large on memory_versions (p, tokens_full) where recorded_to is null and tokens_full > 600;
 create index passages_ending on passages (p, valid_to, expires_at)
