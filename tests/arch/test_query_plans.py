@@ -133,6 +133,7 @@ def use_everything(memory: Memory) -> None:
     list_projects(memory._context)
     memory.dispute(2)
     memory.review()
+    memory.briefing(focus="blue", paths=["src"])
     with memory._context.store.reading() as view:
         view.upkeep(1).find("unread", Filter(scopes=("project",), now=1), before=1, limit=1)
     memory._context.signals.flush()

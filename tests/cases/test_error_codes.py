@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import eunoe
+from eunoe.service.show import show
 from eunoe import Conflict, EunoeError, Invalid, Memory, NotFound, Refused, Unavailable
 from eunoe.domain import limits
 from eunoe.service.import_lines import import_lines
@@ -95,6 +96,11 @@ TABLE: list[tuple[str, type[EunoeError], Call]] = [
     ("too_long", Invalid, lambda m: m.recall("x" * (limits.QUERY + 1))),
     ("nul_character", Invalid, lambda m: m.recall("a\0b")),
     ("bad_limit", Invalid, lambda m: m.recall("x", limit=-1)),
+    ("bad_budget", Invalid, lambda m: m.recall("x", budget_tokens=-1)),
+    ("bad_budget", Invalid, lambda m: m.briefing(100_001)),
+    ("bad_hops", Invalid, lambda m: m.related(1, hops=4)),
+    ("bad_offset", Invalid, lambda m: show(m._context, [1], offset=10_000)),
+    ("bad_address", Invalid, lambda m: show(m._context)),
     ("bad_floor", Invalid, lambda m: m.recall("x", min_evidence=1.1)),
     ("bad_floor", Invalid, lambda m: m.recall("x", min_score=float("nan"))),
     ("bad_order", Invalid, lambda m: m.recall("x", order="best")),

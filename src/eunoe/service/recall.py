@@ -136,32 +136,36 @@ def recall(
         answer = found.answer(question)
         if text is not None and answer.hits and max(hit.evidence for hit in answer.hits) < WEAK_EVIDENCE:
             answer = replace(answer, weak=True)
+        delivered = {hit.memory.id for hit in answer.hits}
         if budget is not None:
-            answer = _with_text(answer, context, view, places, now, budget, text)
+            answer, delivered = _with_text(answer, context, view, places, now, budget, text)
     for project in projects:
         read = [hit.memory.id for hit in answer.hits if hit.memory.project == project.slug]
-        context.signals.note_reads(project.p, read, context.clock.now_us())
+        context.signals.note_reads(project.p, filter(delivered.__contains__, read), context.clock.now_us())
     return answer
 
 
 def _with_text(
     answer: Recalled, context: Context, view: View, places: Places, now: int, budget: int, query: str | None
-) -> Recalled:
-    """Return the answer with the text that an agent reads."""
+) -> tuple[Recalled, set[str]]:
+    """Return the answer with the text that an agent reads, and the ids of what it shows in full."""
     from eunoe.service.presenting import Presenter  # noqa: PLC0415 - hooks pack by themselves
 
     terms = context.analyser.query(query) if query else ()
     presenter = Presenter(context, view, now=now, budget=budget, terms=terms)
     projects = {project.slug: project for _, project in places}
     entries = [presenter.entry(hit.memory, projects[hit.memory.project]) for hit in answer.hits]
-    failures = "".join(f"Not everything was searched: {reason}.\n" for reason in answer.degraded)
+    head = "".join(f"Not everything was searched: {reason}.\n" for reason in answer.degraded)
     if not entries:
-        told = failures + (answer.notes[0] if answer.notes else f"Nothing in {context.slug} bears on this.")
+        told = head + (answer.notes[0] if answer.notes else f"Nothing in {context.slug} bears on this.")
         tokens = presenter.count(told)
-        return replace(answer, text=told, tokens=tokens) if tokens <= budget else replace(answer, text="")
-    head = failures + ("Nothing fits well; the nearest by words:\n" if answer.weak else "")
+        fits = tokens <= budget
+        return replace(answer, text=told if fits else "", tokens=tokens if fits else 0), set()
+    if answer.weak:
+        head += "Nothing fits well; the nearest by words:\n"
     shown = presenter.fenced([Section("", entries)], budget=budget, head=head)
-    return replace(answer, text=shown.text, tokens=shown.tokens, omitted=answer.omitted + shown.omitted)
+    told_of = replace(answer, text=shown.text, tokens=shown.tokens, omitted=answer.omitted + shown.omitted)
+    return told_of, set(shown.full)
 
 
 def count(context: Context, **filters: Any) -> int:

@@ -20,6 +20,7 @@ from eunoe.service.recall import recall
 from eunoe.service.related import related
 from eunoe.service.remember import remember
 from eunoe.service.show import show
+from eunoe.service.tidying import review_text
 from eunoe.service.update import update
 
 Answer = tuple[str, Mapping[str, Any]]
@@ -86,12 +87,10 @@ def _history(context: Context, **asked: Any) -> Answer:
     return told.text, {"steps": told.steps, "omitted": told.omitted}
 
 
-def _review(context: Context, **asked: Any) -> Answer:
-    from eunoe.service.review import review
-
-    found = review(context, **asked)
-    sections = {each.name: {"total": each.total, "numbers": list(each.numbers)} for each in found.sections}
-    return found.text, {"project": context.slug, "sections": sections}
+def _review(context: Context) -> Answer:
+    told = review_text(context)
+    sections = {each.name: {"total": each.total, "numbers": list(each.numbers)} for each in told.review.sections}
+    return told.text, {"project": told.review.project, "sections": sections, "omitted": told.omitted}
 
 
 def _forget(context: Context, **asked: Any) -> Answer:
