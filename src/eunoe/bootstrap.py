@@ -23,6 +23,7 @@ from eunoe.errors import Invalid, shown
 from eunoe.models.stemmer import english_stemmer
 from eunoe.ports.clock import Clock, Entropy
 from eunoe.ports.lane import Lane
+from eunoe.ports.projects import Projects
 from eunoe.ports.store import Store
 from eunoe.retrieval.lanes.keyword import KeywordLane
 from eunoe.service.context import Context
@@ -207,21 +208,43 @@ def slug_of(store: Store, identity: Identity, *, clock: Clock, entropy: Entropy)
             known = projects.find_identity(earlier)
             if known is not None:
                 return projects.rebind(known, name).slug
-        wanted = slug = slug_for(name)
-        named = projects.find(slug)
+        named = projects.find(slug_for(name))
         if named is not None and named.identity is None:
             return projects.rebind(named, name).slug
-        n = 1
-        while projects.find(slug) is not None:
-            n += 1
-            slug = numbered(wanted, n)
         return projects.register(
             uuid=next_id(clock.now_us(), entropy.random_bytes(ID_BYTES)),
-            slug=slug,
+            slug=_free_slug(projects, name),
             identity=name,
             secret=entropy.random_bytes(SECRET_BYTES),
             now=clock.now_us(),
         ).slug
+
+
+def expected_slug(settings: Settings, identity: Identity) -> str:
+    """Return the slug that `slug_of` would give a folder, registering nothing and making no store."""
+    name = identity.identity
+    if "://" in settings.store or not os.path.isfile(settings.store):  # noqa: PTH113
+        return slug_for(name)
+    opened = open_store(settings, durability="process", clock=SystemClock(), entropy=SystemEntropy())
+    try:
+        with opened.reading() as view:
+            places = filter(None, (name, identity.git_dir, identity.root))
+            known = next(filter(None, map(view.projects.find_identity, places)), None)
+            named = view.projects.find(slug_for(name))
+            if known is not None:
+                return known.slug
+            return named.slug if named is not None and named.identity is None else _free_slug(view.projects, name)
+    finally:
+        opened.close()
+
+
+def _free_slug(projects: Projects, identity: str) -> str:
+    wanted = slug = slug_for(identity)
+    n = 1
+    while projects.find(slug) is not None:
+        n += 1
+        slug = numbered(wanted, n)
+    return slug
 
 
 def _settle(

@@ -47,6 +47,7 @@ class Examination:
             "store": self._store,
             "ledger": self._ledger,
             "self-test": self._self_test,
+            "clients": self._clients,
         }
         return [_checked(layer, look) for layer, look in layers.items()]
 
@@ -160,6 +161,11 @@ class Examination:
         if not found.hits:
             raise Unavailable("self_test", "what was remembered in a temporary store was not found again")
         return {"remember": "ok", "recall": "ok"}
+
+    def _clients(self) -> Facts | str:
+        from eunoe.surfaces.cli.doors import look
+
+        return look()
 
 
 def _checked(layer: str, look: Callable[[], Facts | str]) -> Check:

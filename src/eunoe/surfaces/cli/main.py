@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 OWN = {
     "import": ("files", ""),
     "export": ("files", ""),
+    "setup": ("setup", "Connect the programs that agents run in; shows every change before it is made"),
+    "uninstall": ("setup", "Disconnect them again; memories stay"),
     "trust": ("trust", "Let the .eunoe.toml of this folder choose its project"),
     "config": ("config", "Show each setting and where it comes from"),
     "mcp": ("mcp", "Serve one agent over standard input and output (MCP)"),
@@ -46,7 +48,7 @@ SECTIONS = {
         *("archive", "restore", "forget", "link", "unlink", "review"),
     ),
     "Ledger": ("verify", "head", "log", "rebuild", "export", "import"),
-    "Setup": ("mcp", "projects", "trust", "config", "doctor", "completion", "demo"),
+    "Setup": ("setup", "uninstall", "mcp", "projects", "trust", "config", "doctor", "completion", "demo"),
 }
 
 
