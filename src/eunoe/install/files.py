@@ -151,6 +151,7 @@ def carry_out(changes: Iterable[Change], record: Record) -> None:
                 details={"file": str(change.path)},
             )
     done: list[Change] = []
+    files, backups = set(record.files), dict(record.backups)
     try:
         for change in changes:
             _enter(change, record)
@@ -165,6 +166,10 @@ def carry_out(changes: Iterable[Change], record: Record) -> None:
     except OSError as exc:
         for change in reversed(done):
             _write(change.real, change.before)
+        for name in record.backups.keys() - backups.keys():
+            Path(record.backups[name]).unlink(missing_ok=True)
+        record.files, record.backups = files, backups
+        record.settle()
         place = done[-1].path if done else record.path
         raise Unavailable(
             "config_unwritable",
@@ -181,8 +186,10 @@ def _enter(change: Change, record: Record) -> None:
     if change.before is None:
         record.files.add(name)
         record.backups.pop(name, None)
-    elif not change.was_ours:
-        record.files.discard(name)
+        return
+    if not change.was_ours:
+        record.files.discard(name)  # another one than setup made, once
+    if change.is_ours and name not in record.files and name not in record.backups:
         record.backups[name] = str(_free_name(change.real))
 
 
@@ -214,7 +221,8 @@ def _forget(change: Change, record: Record) -> None:
 
 def _write(real: Path, content: bytes | None) -> None:
     if content is None:
-        real.unlink(missing_ok=True)
+        if os.path.lexists(real):
+            real.unlink()
         return
     real.parent.mkdir(parents=True, exist_ok=True)
     _replace(real, content, mode=real.stat().st_mode & 0o7777 if real.exists() else None)
