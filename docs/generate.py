@@ -150,6 +150,7 @@ def _meaning(param: click.Parameter) -> str:
 
 # click's arguments carry no help of their own.
 _HELP = {field.name: field.help for row in reversed(CATALOG) for field in row.fields if field.positional} | {
+    "clients": "by name; default those that are found, or for uninstall all",
     "file": "the document",
     "folder": "default the current one",
     "shell": "whose script to print",
