@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from eunoe._version import __version__
 from eunoe.install.server import command_of
 
 ROOT = Path(__file__).parents[2]
@@ -633,6 +634,16 @@ def test_doctor_tries_the_server_through_the_entry_of_the_client(machine: Machin
     error = clients_check(machine, code=1)["error"]
     assert error["code"] == "client_broken"
     assert "recall" in error["details"]["clients"]["codex (user)"]
+
+
+def test_what_setup_writes_starts_a_server_that_remembers(machine: Machine) -> None:
+    pytest.importorskip("mcp")
+    for client in CLIENTS:
+        machine("setup", client, "--yes")
+    facts = clients_check(machine, code=0)["facts"]
+    assert set(facts) == {f"{client} ({'project' if client in ('cursor', 'vscode') else 'user'})" for client in CLIENTS}
+    assert set(facts.values()) == {f"Eunoe {__version__} remembers and recalls"}
+    assert not (machine.folder / "data/eunoe.sqlite").exists(), "the self-test has a store of its own"
 
 
 def test_doctor_names_the_client_whose_command_has_gone(machine: Machine) -> None:

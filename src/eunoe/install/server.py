@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,6 +41,11 @@ def is_passing(executable: str = sys.executable) -> bool:
     """Return whether this installation is one that a tool runner throws away again (`uvx`, `pipx run`)."""
     parts = Path(executable).parts
     return any(part.startswith("archive-v") for part in parts) or (".cache" in parts and "pipx" in parts)
+
+
+def lacks(package: str = "mcp") -> bool:
+    """Return whether a package is missing without which the server does not start."""
+    return find_spec(package) is None
 
 
 def check_env(env: Mapping[str, str]) -> Mapping[str, str]:

@@ -167,10 +167,11 @@ def _targets(
 
 
 def _warnings() -> list[str]:
-    from eunoe.install.server import is_passing
+    from eunoe.install.server import is_passing, lacks
 
     temporary = "this installation is a temporary one: install Eunoe for good, or the entries will point to nothing"
-    return [temporary] if is_passing() else []
+    incomplete = "the server needs packages that are not here: pip install 'eunoe[mcp]' in the environment of Eunoe"
+    return [*([temporary] if is_passing() else []), *([incomplete] if lacks() else [])]
 
 
 def _go(changes: Sequence[Change], record: Record, targets: Sequence[Target], wish: _Wish) -> int:
