@@ -17,7 +17,7 @@ import pytest
 
 from eunoe.service.catalog import CATALOG
 
-COMMANDS = (*(row.name for row in CATALOG), "trust", "config", "doctor", "completion", "demo")
+COMMANDS = (*(row.name for row in CATALOG), "setup", "uninstall", "trust", "config", "doctor", "completion", "demo")
 PROGRAM = (sys.executable, "-m", "eunoe")
 KEPT = ("PATH", "SYSTEMROOT", "TEMP", "TMPDIR", "COVERAGE_PROCESS_CONFIG")
 

@@ -458,6 +458,17 @@ def test_a_link_into_a_folder_of_dotfiles_stays_a_link(machine: Machine) -> None
     assert machine.tree() == before
 
 
+def test_a_link_that_leads_out_of_the_repository_is_not_followed(machine: Machine) -> None:
+    outside = machine.file("home/.profile", "export A=1\n")
+    (machine.work / "AGENTS.md").symlink_to(outside)
+    before = machine.tree()
+    assert machine.error("setup", "codex", "--scope", "project", "--yes", code=5)["code"] == "leads_outside"
+    assert machine.tree() == before
+    (machine.work / "AGENTS.md").unlink()
+    (machine.work / "AGENTS.md").symlink_to(machine.file("work/docs/agents.md", "inside\n"))
+    machine("setup", "codex", "--scope", "project", "--yes")
+
+
 def test_the_copy_is_of_the_state_before_the_first_change_and_takes_nobodys_place(machine: Machine) -> None:
     file = machine.file("home/.codex/config.toml", 'model = "x"\n')
     theirs = machine.file("home/.codex/config.toml.bak", "theirs")
@@ -539,6 +550,13 @@ def test_a_file_that_setup_made_stays_when_somebody_else_uses_it(machine: Machin
     assert not (machine.home / ".codex/AGENTS.md").exists()
 
 
+def test_uninstall_tells_what_is_set_up_elsewhere(machine: Machine) -> None:
+    machine("setup", "cursor", "--yes")
+    notes = machine.json("uninstall", "--yes", cwd=machine.home)["notes"]
+    assert any(str(machine.work / ".cursor/mcp.json") in note for note in notes)
+    assert (machine.work / ".cursor/mcp.json").exists()
+
+
 def test_uninstall_never_touches_memories_and_says_so(machine: Machine) -> None:
     machine("remember", "The webhook needs the raw body")
     machine("setup", "codex", "--yes")
@@ -582,6 +600,13 @@ def test_an_instruction_stands_where_its_client_reads_it(machine: Machine) -> No
     machine.file("work/AGENTS.override.md", "x\n")
     machine.file("work/.rules", "x\n")
     assert written("codex", "zed", "gemini") == {"AGENTS.override.md", ".rules", "GEMINI.md"}
+
+
+def test_a_file_that_one_client_gets_is_read_by_the_next(machine: Machine) -> None:
+    machine.file("work/CLAUDE.md", "# Shop\n")
+    report = machine.json("setup", "codex", "opencode", "--scope", "project", "--dry-run")
+    names = [os.path.relpath(each["file"], machine.work) for each in report["files"]]
+    assert names == [".codex/config.toml", "AGENTS.md", "opencode.json"]
 
 
 def test_instructions_can_be_left_out(machine: Machine) -> None:

@@ -236,6 +236,11 @@ def test_a_form_that_cannot_be_edited_safely_is_refused(text: str) -> None:
         toml.put(text, TABLE, ENTRY)
 
 
+def test_a_table_in_another_form_is_not_dropped_half() -> None:
+    with pytest.raises(MalformedError):
+        toml.drop('[mcp_servers]\neunoe = { command = "x" }\n', TABLE)
+
+
 def test_what_is_no_toml_is_refused_with_its_line() -> None:
     with pytest.raises(MalformedError) as caught:
         toml.put("a = 1\nb = \n", TABLE, ENTRY)

@@ -93,10 +93,12 @@ class Record:
 
     def settle(self) -> None:
         """Remove the folders that setup made and nobody uses, and the record itself when it lists nothing any more."""
+        held = [Path(name) for name in (*self.files, *self.backups, str(self.path))]
         for name in sorted(self.folders, key=len, reverse=True):
-            if _is_removed(Path(name)):
+            # One that others use by now, and nothing of ours is in, is theirs.
+            if _is_removed(Path(name)) or not any(path.is_relative_to(name) for path in held):
                 self.folders.discard(name)
-        if self.files or self.backups or not all(self.path.is_relative_to(name) for name in self.folders):
+        if self.files or self.backups:
             self.save()
             return
         self.path.unlink(missing_ok=True)

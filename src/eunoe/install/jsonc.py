@@ -21,13 +21,13 @@ _SPACE = " \t\r\n"
 
 def get(text: str, path: tuple[str, ...]) -> Any:
     """Return the value at a path of names, or None when there is no such member."""
-    node, depth = _descend(read(text), path)
+    node, depth = _descend(read(text, path), path)
     return node.value if node is not None and depth == len(path) else None
 
 
 def depth(text: str, path: tuple[str, ...]) -> int:
     """Return how many names of the path are there."""
-    return _descend(read(text), path)[1]
+    return _descend(read(text, path), path)[1]
 
 
 def put(text: str, path: tuple[str, ...], value: Any) -> str:
@@ -39,7 +39,7 @@ def put(text: str, path: tuple[str, ...], value: Any) -> str:
     if read(text) is None:
         newline = newline_of(text)
         text += ("" if not text or text.endswith("\n") else newline) + "{}" + newline
-    node, known = _descend(read(text), path)
+    node, known = _descend(read(text, path), path)
     if node is None:
         raise MalformedError(0, "holds no value")
     if known < len(path):
@@ -67,13 +67,13 @@ def drop(text: str, path: tuple[str, ...], *, keep: int) -> str:
     Raises:
         MalformedError: It is no JSON.
     """
-    parent, known = _descend(read(text), path[:-1])
+    parent, known = _descend(read(text, path[:-1]), path[:-1])
     if parent is None or known < len(path) - 1:
         return text
     places = [at for at, member in enumerate(parent.members) if member.name == path[-1]]
     for place in reversed(places):
         text = _cut(text, parent, place)
-        parent = _descend(read(text), path[:-1])[0] or parent
+        parent = _descend(read(text, path[:-1]), path[:-1])[0] or parent
     if places and len(path) - 1 > keep and text[parent.start : parent.end] == "{}":
         return drop(text, path[:-1], keep=keep)
     return text

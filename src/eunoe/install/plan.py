@@ -8,7 +8,7 @@ from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
 
-from eunoe.errors import Conflict
+from eunoe.errors import Conflict, Refused
 from eunoe.install.clients import SCOPES, Client, Scope
 from eunoe.install.files import Change, Record, bad_file, decode, read
 from eunoe.install.parts import NAME, Command, Instruction, Part, TakenError
@@ -45,22 +45,26 @@ def targets_of(clients: Iterable[Client], scopes: Collection[Scope] = SCOPES) ->
     ]
 
 
-def plan_setup(targets: Sequence[Target], every: Sequence[Target], *, instructions: bool) -> list[Change]:
+def plan_setup(targets: Sequence[Target], every: Sequence[Target], *, root: Path, instructions: bool) -> list[Change]:
     """Return the changes that set clients up, in the order of the files' first mention; none when all is done.
 
     Args:
         targets: What is to be set up.
         every: All clients in all scopes, to tell which files hold something of ours.
+        root: The real folder of the project; a file of it must not lead out of it.
         instructions: Whether to write the instruction as well.
 
     Raises:
-        Invalid: `bad_config_file`. Conflict: `foreign_entry`. Unavailable: `config_unreadable`.
+        Invalid: `bad_config_file`. Conflict: `foreign_entry`. Refused: `leads_outside`. Unavailable:
+            `config_unreadable`.
     """
     drafts = _Drafts()
     for target in targets:
         for part in target.parts:
             if instructions or not isinstance(part, Instruction):
                 draft = drafts.of(_place(part, drafts))
+                if target.scope == "project" and not draft.real.is_relative_to(root):
+                    raise _outside(draft)
                 draft.now = draft.edited(part.put)
     return drafts.changes(every)
 
@@ -178,6 +182,16 @@ def _place(part: Part, drafts: _Drafts) -> Path:
         return file
     found = _IMPORT.search(drafts.of(file).text)
     return file if found is None else file.parent / found[1]
+
+
+def _outside(draft: _Draft) -> Refused:
+    """Return the error of a link that came with a repository and leads to a file that is none of its business."""
+    return Refused(
+        "leads_outside",
+        f"{draft.path} is a link that leads out of the project, to {draft.real}: make it a file, or leave the client "
+        "out",
+        details={"file": str(draft.path), "real": str(draft.real)},
+    )
 
 
 def _reads(other: Target, real: Path) -> bool:

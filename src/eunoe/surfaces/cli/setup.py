@@ -46,7 +46,7 @@ def _setup(clients: tuple[str, ...], scope: Scope | None, yes: bool, dry_run: bo
 
     here = _look_around(names_project=True)
     targets, notes = _targets(_chosen(clients, here), here, scope, is_named=bool(clients))
-    changes = plan_setup(targets, targets_of(here.every.values()), instructions=instructions)
+    changes = plan_setup(targets, targets_of(here.every.values()), root=here.places.root, instructions=instructions)
     advice = [target.client.advice.get(target.scope, "") for target in targets]
     wish = _Wish("Set up", dry_run, yes, [*notes, *filter(None, advice), *_warnings()])
     code = _go(changes, _record(here), targets, wish)
@@ -65,8 +65,10 @@ def _uninstall(clients: tuple[str, ...], scope: Scope | None, yes: bool, dry_run
     record = _record(here)
     changes = plan_uninstall(targets, targets_of(here.every.values()), record)
     present = [each.target for each in installed(targets)]
+    left = sorted({*record.files, *record.backups} - {str(change.real) for change in changes})
+    elsewhere = [f"still set up elsewhere, run it there as well: {', '.join(left)}"] if left and not clients else []
     kept = f"memories are untouched: they stay in {_without_login(here.settings.store)}"
-    return _go(changes, record, present, _Wish("Disconnected", dry_run, yes, [kept]))
+    return _go(changes, record, present, _Wish("Disconnected", dry_run, yes, [kept, *elsewhere]))
 
 
 def _record(here: _Here) -> Record:
