@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import eunoe
-from eunoe.service.show import show
 from eunoe import Conflict, EunoeError, Invalid, Memory, NotFound, Refused, Unavailable
 from eunoe.domain import limits
 from eunoe.service.import_lines import import_lines
+from eunoe.service.show import show
 
 KEY = "deploy/current"
 Open = Callable[..., Memory]
