@@ -20,6 +20,8 @@ FULL = (
     ("ledger.py", "--events", "50000"),
     ("recall.py",),
     ("review.py",),
+    ("briefing.py",),
+    ("mcp.py",),
 )
 QUICK = (
     ("startup.py", "--rounds", "5"),
@@ -28,6 +30,8 @@ QUICK = (
     ("ledger.py", "--events", "5000"),
     ("recall.py", "--sizes", "5000", "--projects", "10", "--queries", "50"),
     ("review.py", "--sizes", "5000"),
+    ("briefing.py", "--sizes", "5000", "--rounds", "10"),
+    ("mcp.py", "--rounds", "3"),
 )
 
 

@@ -116,7 +116,9 @@ def test_a_fresh_state_comes_before_an_old_one_and_old_facts_sink_without_vanish
     text = again(m).briefing().text
     assert position(text, ["ibis", "heron"]) == sorted(position(text, ["ibis", "heron"]))
     m.confirm(1)
-    clock.advance(us=DAY_US)
+    m.update(2, importance=0.5)
+    text = again(m).briefing().text
+    assert position(text, ["heron", "ibis"]) == sorted(position(text, ["heron", "ibis"]))
 
 
 def test_where_you_left_off_is_the_newest_summary_of_a_fortnight(m: Memory, clock: ManualClock) -> None:
@@ -152,6 +154,15 @@ def test_disputed_ones_are_named_sink_and_are_marked(m: Memory) -> None:
     assert "⚠ disputed" in text.split("#1 fact")[1]
     m.confirm(1)
     assert "disputed" not in m.briefing().text
+
+
+def test_a_project_near_its_cap_says_so(m: Memory) -> None:
+    capped = Memory(m._opened._replace(context=m._context._replace(max_memories=5)))
+    for at in range(3):
+        capped.remember(f"Something about topic {at} that matters", force=True)
+    assert "/5 memories" not in capped.briefing().text
+    capped.remember("And one thing more about it")
+    assert "⚠ 4/5 memories: archive or supersede what is stale; see review" in capped.briefing().text
 
 
 def test_two_that_differ_in_a_number_are_shown_as_a_contradiction_the_later_first(

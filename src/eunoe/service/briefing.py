@@ -17,6 +17,7 @@ from eunoe.ports.text_index import Filter
 from eunoe.retrieval.freshness import ranked
 from eunoe.retrieval.pack import BODIES_SHARE, MORE, Entry, Section
 from eunoe.retrieval.pipeline import search
+from eunoe.service.cap import FIX, standing
 from eunoe.service.context import Context
 from eunoe.service.contradictions import contradictions
 from eunoe.service.filters import check_budget, check_query, to_filter
@@ -279,6 +280,9 @@ class _Survey:
         counted = {"kinds": _top(labels, "kind:"), "tags": _top(labels, "tag:")}
         overview = [f"{name}: {counts}" for name, counts in counted.items() if counts]
         lines += [" · ".join(overview)] if overview else []
+        room = standing(self._context, self._view, self._project.p)
+        if room is not None and room.is_near:
+            lines.append(f"⚠ {room.text}: {FIX}")
         if disputed:
             names = ", ".join(f"#{number}" for number in disputed[:_LABELS])
             more = f", +{len(disputed) - _LABELS}" if len(disputed) > _LABELS else ""
