@@ -4,16 +4,19 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check fix cover bench soak docs clean help
+.PHONY: demo test test-harness check fix cover bench soak docs clean help
 
 help:   ## list the targets
-	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
 demo: $(STAMP)   ## a two-session story over a codebase, with real output
 	@$(BIN)/python -m eunoe demo
 
 test: $(STAMP)   ## all tests
 	@$(BIN)/python -m pytest -q
+
+test-harness: $(STAMP) .harness/.installed   ## Claude Code, Codex and OpenCode against scripted models; needs npm
+	@tests/harness/sealed.sh $(BIN)/python -m pytest -q tests/harness
 
 check: $(STAMP)   ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .
@@ -40,7 +43,7 @@ docs: $(STAMP)   ## write the generated reference pages
 	$(BIN)/python docs/generate.py
 
 clean:   ## remove what the targets made
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist
+	rm -rf $(VENV) .harness .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -50,3 +53,8 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	@$(BIN)/python -m pip install --quiet --editable '.[mcp]' --group dev
 	@touch $(STAMP)
+
+.harness/.installed: tests/harness/install.sh
+	@echo "Setting up .harness …"
+	@tests/harness/install.sh
+	@touch $@
