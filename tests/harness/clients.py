@@ -14,7 +14,7 @@ from tests.harness.processes import Ended, run
 from tests.harness.stubs.anthropic import Messages
 from tests.harness.stubs.chat import Chat
 from tests.harness.stubs.responses import Responses
-from tests.harness.stubs.server import Dialect, Request, Stub, Turn
+from tests.harness.stubs.server import Call, Dialect, Request, Stub, Turn
 
 ROOT = Path(__file__).parents[2]
 INSTALLED = ROOT / ".harness" / "node_modules" / ".bin"
@@ -47,6 +47,8 @@ class Client(ABC):
     binary: str
     dialect: Dialect
     deferred: bool  # whether the model has to search for our tools before it can call them
+    prefix: str  # what the client puts before a tool's name
+    protocol: str  # the version of MCP that it speaks
 
     def __init__(self, home: Path, project: Path, stub: Stub, more: Mapping[str, str]) -> None:
         self.home, self.project, self.stub = home, project, stub
@@ -59,8 +61,9 @@ class Client(ABC):
         return INSTALLED / cls.binary
 
     def version(self) -> str:
-        """Return what the client says its version is, in its words."""
-        return run([self.path(), "--version"], env=self.env, cwd=self.project).out.strip()
+        """Return what the client says its version is."""
+        said = run([self.path(), "--version"], env=self.env, cwd=self.project).out
+        return next(word for word in said.split() if word[0].isdigit())
 
     def setup(self, python: Path = Path(sys.executable)) -> Ended:
         """Connect the client as a user does, to the Eunoe that is installed for that interpreter."""
@@ -71,6 +74,14 @@ class Client(ABC):
         self.stub.play(turns)
         ended = run(self.command("Go on."), env=self.env, cwd=self.project)
         return Session(ended, list(self.stub.requests), self.stub.left)
+
+    def search(self, words: str) -> Call:
+        """Return the call with which a model finds tools that this client holds back."""
+        raise NotImplementedError(f"{self.binary} offers every tool at once")
+
+    def label(self) -> str:
+        """Return the client's name, as this suite has it, and its version."""
+        return f"{type(self).__name__} {self.version()}"
 
     @abstractmethod
     def switches(self) -> dict[str, str]:
@@ -93,6 +104,7 @@ class ClaudeCode(Client):
     """Claude Code; tools are loaded through its ToolSearch."""
 
     name, binary, dialect, deferred = "claude-code", "claude", Messages(), True
+    prefix, protocol = "mcp__eunoe__", "2026-07-28"
 
     def switches(self) -> dict[str, str]:
         """See `Client.switches`."""
@@ -112,6 +124,10 @@ class ClaudeCode(Client):
         """See `Client.command`."""
         return [str(self.path()), "-p", prompt, "--output-format", "json", "--allowedTools", "mcp__eunoe"]
 
+    def search(self, words: str) -> Call:
+        """See `Client.search`."""
+        return Call("ToolSearch", {"query": words, "max_results": 20})
+
 
 class ClaudeCodeAtOnce(ClaudeCode):
     """Claude Code with its tool search off: all definitions are in each request."""
@@ -127,6 +143,7 @@ class Codex(Client):
     """Codex with a model that it knows: tools are found through its tool search."""
 
     name, binary, dialect, deferred = "codex", "codex", Responses(), True
+    prefix, protocol = "mcp__eunoe__", "2025-06-18"
     model = "gpt-5.5"
 
     def switches(self) -> dict[str, str]:
@@ -164,8 +181,12 @@ class Codex(Client):
             file.write(f"\n[mcp_servers.eunoe]\ncommand = {json.dumps(command[0])}\nargs = {arguments}\n")
 
     def command(self, prompt: str) -> list[str]:
-        """See `Client.command`. Nobody is there to approve a call, so approvals are off."""
-        return [str(self.path()), "exec", "--json", "--dangerously-bypass-approvals-and-sandbox", prompt]
+        """See `Client.command`."""
+        return [str(self.path()), "exec", "--json", prompt]
+
+    def search(self, words: str) -> Call:
+        """See `Client.search`."""
+        return Call("tool_search", {"query": words, "limit": 20})
 
 
 class CodexOtherModel(Codex):
@@ -178,6 +199,7 @@ class OpenCode(Client):
     """OpenCode: all definitions are in each request."""
 
     name, binary, dialect, deferred = "opencode", "opencode", Chat(), False
+    prefix, protocol = "eunoe_", "2025-11-25"
 
     def switches(self) -> dict[str, str]:
         """See `Client.switches`. npm's own switch is for the package that it installs at each start."""

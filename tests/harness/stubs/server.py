@@ -89,9 +89,17 @@ class Request:
         return self.dialect.results(self.body)
 
     @property
-    def text(self) -> str:
-        """The whole request as one line of JSON."""
-        return json.dumps(self.body, ensure_ascii=False)
+    def words(self) -> str:
+        """All text of the request, wherever it is, in one line."""
+        return " ".join(word for text in _strings(self.body) for word in text.split())
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _strings(each)
 
 
 class Stub:
