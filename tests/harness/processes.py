@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import time
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LIMIT_S = 60.0
+GRACE_S = 3.0
 
 
 @dataclass(frozen=True)
@@ -47,28 +49,35 @@ def run(command: Sequence[str | Path], *, env: Mapping[str, str], cwd: Path, lim
         errors="replace",
         start_new_session=True,
     )
-    stragglers: list[str] = []
     try:
         out, err = process.communicate(timeout=limit_s)
-    finally:
-        took_s = time.monotonic() - began
+    except BaseException:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        stragglers = _end_those_of(env["HOME"])
         process.wait()
+        raise
+    finally:
+        took_s = time.monotonic() - began
+        stragglers = _end_those_of(env["HOME"])
     return Ended(process.returncode, out, err, began, took_s, stragglers)
 
 
 def _end_those_of(home: str) -> list[str]:
-    """Kill what still runs with that home, in whichever session it is, and return the commands; Linux only."""
+    """Wait a moment for what still runs with that home, then kill it, and return those commands; Linux only.
+
+    A server ends when its client closes its input, which it may see a little after the client has gone.
+    """
     ended = []
     for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"HOME={home}".encode() in (entry / "environ").read_bytes().split(b"\0"):
-                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-                os.kill(int(entry.name), signal.SIGKILL)
-                if command:
+        with contextlib.suppress(OSError):  # it ended meanwhile, or is another user's
+            if f"HOME={home}".encode() not in (entry / "environ").read_bytes().split(b"\0"):
+                continue
+            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+            process = os.pidfd_open(int(entry.name))
+            try:
+                if not select.select([process], [], [], GRACE_S)[0]:
+                    signal.pidfd_send_signal(process, signal.SIGKILL)
                     ended.append(command)
-        except (OSError, ValueError):
-            continue  # it ended meanwhile, or is another user's
+            finally:
+                os.close(process)
     return ended

@@ -162,7 +162,6 @@ class Stub:
         if loading and self._searched < 5:
             self._searched += 1
             return loading
-        self._turns.clear()
         return Say(f"No tool is named {turn.tool}: {', '.join(offered)}")
 
 
