@@ -190,8 +190,11 @@ def input_schema(tool: Tool) -> dict[str, Any]:
 
 
 def hints(tool: Tool) -> dict[str, bool]:
-    """Return the hints that matter: what only reads, and what takes away."""
-    return {"readOnlyHint": True} if tool.reads else {"destructiveHint": tool.destroys}
+    """Return the hints that matter: what only reads, and what takes away; all stay within the memory.
+
+    Codex refuses a writing tool where nobody can be asked, unless it says that it neither destroys nor is open-world.
+    """
+    return {"readOnlyHint": True} if tool.reads else {"destructiveHint": tool.destroys, "openWorldHint": False}
 
 
 def _property(parameter: Parameter) -> dict[str, Any]:
