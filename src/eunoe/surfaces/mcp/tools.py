@@ -75,7 +75,7 @@ TOOLS = (
     ),
     Tool(
         "recall",
-        "Find memories by any words.",
+        "Search memory by any words.",
         (
             Parameter("query", required=True),
             Parameter("kinds", "texts"),
