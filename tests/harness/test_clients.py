@@ -23,7 +23,7 @@ TOOLS = frozenset(
 ) | {"list_projects"}
 
 # What a model may look for before it knows any of our tools, and the tool that it needs then.
-WORDS = {"memory": "recall", "remember this for later sessions": "remember", "what was decided before": "recall"}
+WORDS = {"memory": "recall", "remember this for later sessions": "remember", "what was decided before": "briefing"}
 
 each_client = pytest.mark.parametrize("client", CLIENTS, indirect=True, ids=lambda kind: kind.__name__)
 
