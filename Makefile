@@ -17,6 +17,7 @@ test: $(STAMP)   ## all tests
 
 test-harness: $(STAMP) .harness/.installed   ## Claude Code, Codex and OpenCode against scripted models; needs npm
 	@tests/harness/sealed.sh $(BIN)/python -m pytest -q tests/harness
+	@$(BIN)/python -m tests.harness.from_clone
 
 check: $(STAMP)   ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .

@@ -39,7 +39,7 @@ def main() -> int:
 
         step("clone", "git", "clone", "--quiet", f"file://{ROOT}", clone)
         step("environment", sys.executable, "-m", "venv", folder / "venv")
-        step("install", python, "-m", "pip", "install", "--quiet", f"{clone}[mcp]")
+        step("install", python, "-m", "pip", "install", "--quiet", clone)
         step("repository", "git", "init", "--quiet", project)
         with Sink() as sink, Stub(ClaudeCode.dialect) as stub:
             client = ClaudeCode(home, project, stub, sink.environment)
