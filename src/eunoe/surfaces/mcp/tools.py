@@ -190,11 +190,13 @@ def input_schema(tool: Tool) -> dict[str, Any]:
 
 
 def hints(tool: Tool) -> dict[str, bool]:
-    """Return the hints that matter: what only reads, and what takes away; all stay within the memory.
+    """Return the hints that matter: what only reads, what takes away, and what writes and stays within the memory.
 
     Codex refuses a writing tool where nobody can be asked, unless it says that it neither destroys nor is open-world.
     """
-    return {"readOnlyHint": True} if tool.reads else {"destructiveHint": tool.destroys, "openWorldHint": False}
+    if tool.reads:
+        return {"readOnlyHint": True}
+    return {"destructiveHint": True} if tool.destroys else {"destructiveHint": False, "openWorldHint": False}
 
 
 def _property(parameter: Parameter) -> dict[str, Any]:
