@@ -37,7 +37,7 @@ def main() -> int:
             subprocess.run([str(each) for each in command], check=True, timeout=600, stdout=subprocess.DEVNULL)
             steps.append((what, time.monotonic() - began))
 
-        step("clone", "git", "clone", "--quiet", f"file://{ROOT}", clone)
+        step("clone", "git", "-c", "advice.detachedHead=false", "clone", "--quiet", f"file://{ROOT}", clone)
         step("environment", sys.executable, "-m", "venv", folder / "venv")
         step("install", python, "-m", "pip", "install", "--quiet", clone)
         step("repository", "git", "init", "--quiet", project)
