@@ -12,7 +12,6 @@ from typing import Any
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from eunoe.surfaces.mcp.calls import FACTS
 from eunoe.surfaces.mcp.door import Door
 from eunoe.surfaces.mcp.server import server
 
@@ -50,7 +49,7 @@ async def call(client: Client, name: str, **arguments: Any) -> tuple[str, dict[s
     """Return the text and the facts of a call that must succeed."""
     result = await client.call_tool(name, arguments)
     assert not result.is_error, result.content
-    return text_of(result), facts_of(result)
+    return text_of(result), dict(result.structured_content or {})
 
 
 async def facts(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
@@ -67,15 +66,9 @@ async def failure(client: Client, name: str, **arguments: Any) -> dict[str, Any]
     """Return the error of a call that must fail."""
     result = await client.call_tool(name, arguments)
     assert result.is_error, result.content
-    error: dict[str, Any] = facts_of(result)["error"]
+    error: dict[str, Any] = dict(result.structured_content or {})["error"]
     assert text_of(result).startswith(f"{error['code']}: ")
     return error
-
-
-def facts_of(result: Any) -> dict[str, Any]:
-    """Return what a result says to programs; no client shows it to a model."""
-    facts: dict[str, Any] = (result.meta or {})[FACTS]
-    return facts
 
 
 def text_of(result: Any) -> str:
