@@ -111,7 +111,12 @@ def test_the_model_is_told_what_the_memory_is_for(client: Client, tmp_path: Path
 def test_the_model_reads_what_the_server_wrote_and_nothing_else(client: Client, tmp_path: Path) -> None:
     """A client may hand the structured form of a result on instead of its text, or cut it."""
     client.connect(watched(SERVER, tmp_path / "wire"))
-    script = [Call("remember", {"body": FACT}), Call("recall", {"query": "webhook"}), Call("briefing"), Say("Well.")]
+    script: list[Turn] = [
+        Call("remember", {"body": FACT}),
+        Call("recall", {"query": "webhook"}),
+        Call("briefing"),
+        Say("Well."),
+    ]
     session = client.play(script)
     assert_went_well(session)
     results = [result for result in session.results if "tool_reference" not in result]
