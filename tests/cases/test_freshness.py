@@ -188,3 +188,18 @@ def test_importing_again_archives_nothing_that_was_known_here_before(opened: Ope
     for _ in range(2):
         here.import_(there.export())
         assert [here.get(number).status for number in (1, 2)] == ["active", "archived"]
+
+
+def test_importing_again_holds_no_key_against_what_the_first_import_brought(opened: Open) -> None:
+    there, here = opened("acme/there", at=":memory:"), opened("acme/here", at=":memory:")
+    text = "The deploy target is Frankfurt and nothing else"
+    there.remember("Something that only the other one holds")
+    there.remember(text, key="deploy/current", value="one")
+    there.forget(2)
+    there.remember(text, key="deploy/current", value="one")
+    there.remember(text)
+    there.remember(text, supersedes=3)
+    here.remember(text)
+    document = there.export()
+    here.import_(document)
+    assert here.import_(document).events == 0

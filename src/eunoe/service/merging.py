@@ -59,10 +59,21 @@ class Merge:
             Conflict: `held_key`.
         """
         total = len(self._document.events)
+        self._recall_earlier_imports()
         for done, event in enumerate(self._document.events, 1):
             self._one(event)
             if progress is not None and done % 500 == 0:
                 progress(done, total)
+
+    def _recall_earlier_imports(self) -> None:
+        """Know what an earlier import brought in before anything is judged: it holds no key against its own history."""
+        ledger = self._session.tx.ledger(self._session.p)
+        for event in self._document.events:
+            if event.type == "memory.recorded":
+                known = ledger.find(dedupe_key=self._dedupe_key(event))
+                if known is not None and known.type == "memory.recorded":
+                    # One that was only confirmed was here before: what is done to it there is not ours.
+                    self._ours.add(known.read_meta()["memory"])
 
     def _one(self, event: Event) -> None:
         meta = event.read_meta()
@@ -80,10 +91,7 @@ class Merge:
 
     def _remember_known(self, event: Event, known: Event) -> None:
         if event.type == "memory.recorded":
-            here = known.read_meta()["memory"]
-            self._here[event.read_meta()["memory"]] = here
-            if known.type == "memory.recorded":  # a confirmed one was here before: what is done to it there is not ours
-                self._ours.add(here)
+            self._here[event.read_meta()["memory"]] = known.read_meta()["memory"]
 
     def _recorded(self, event: Event, meta: dict[str, Any]) -> None:
         ident, payload = meta["memory"], event.read_payload()
@@ -164,7 +172,8 @@ class Merge:
         if event.type == "memory.confirmed":
             return find_true(self._session, memory)
         if event.type == "memory.disputed":
-            return find_doubtful(self._session, memory)
+            # Even when it is disputed here: an event that was not told would be told by the next import.
+            return find_doubtful(self._session, memory._replace(disputed_at=None))
         return withdraw(self._session, memory, event.type)
 
     def _link(self, event: Event, meta: dict[str, Any]) -> None:
