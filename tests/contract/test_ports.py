@@ -14,7 +14,7 @@ from eunoe.ports.signals import Signals
 from eunoe.ports.store import Store
 from eunoe.stores.sql.store import SqlStore
 from eunoe.stores.sqlite.engine import SqliteEngine
-from eunoe.testing import belief_contracts, contracts, index_contract, upkeep_contracts
+from eunoe.testing import belief_contracts, contracts, index_contract, survey_contract, upkeep_contracts
 from eunoe.testing.clock import START_US, ManualClock, SeededEntropy
 from eunoe.testing.records import Recorder
 from eunoe.testing.signals import KeptSignals
@@ -94,6 +94,10 @@ class TestSignals(upkeep_contracts.SignalsContract):
 
 
 class TestUpkeep(upkeep_contracts.UpkeepContract):
+    pass
+
+
+class TestSurvey(survey_contract.SurveyContract):
     pass
 
 

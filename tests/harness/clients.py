@@ -175,10 +175,11 @@ class Codex(Client):
         (folder / "config.toml").write_text("\n".join(lines) + "\n")
 
     def connect(self, command: Sequence[str]) -> None:
-        """See `Client.connect`."""
+        """See `Client.connect`. It waits for the server here, however busy the machine is."""
+        entry = {"command": command[0], "args": list(command[1:]), "required": True}
+        lines = (f"{name} = {json.dumps(value)}\n" for name, value in entry.items())
         with (self.home / ".codex" / "config.toml").open("a") as file:
-            arguments = json.dumps(list(command[1:]))
-            file.write(f"\n[mcp_servers.eunoe]\ncommand = {json.dumps(command[0])}\nargs = {arguments}\n")
+            file.write("\n[mcp_servers.eunoe]\n" + "".join(lines))
 
     def command(self, prompt: str) -> list[str]:
         """See `Client.command`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 from eunoe.errors import Unavailable
 from eunoe.surfaces.cli.options import define, given
 
@@ -16,6 +18,9 @@ def _mcp() -> int:
         raise Unavailable(
             "no_mcp", f"`eunoe mcp` needs the package {exc.name}; install Eunoe with: pip install 'eunoe[mcp]'"
         ) from exc
+    # `__main__` stopped the collector for start-up; what is there by now stays for good and is never looked at again.
+    gc.freeze()
+    gc.enable()
     asked = given()
     serve(Door(store=asked.store, project=asked.project, user=asked.user))
     return 0
