@@ -51,7 +51,7 @@ def test_the_story_ends_well_and_says_what_each_step_found(tmp_path):
         "payload_replaced: event 40",
         "verify names the very event",
         "history_rewritten: event",
-        "All 12 steps did what they say",
+        "All 13 steps did what they say",
     )
     assert [each for each in essentials if each not in done.stdout] == []
     assert not list(tmp_path.iterdir()), "nothing is written to the user's home"
@@ -66,7 +66,7 @@ def test_piped_output_has_no_colours_and_fits_100_columns(tmp_path):
 def test_a_console_of_another_encoding_gets_the_whole_story(tmp_path):
     done = told(home=tmp_path, PYTHONIOENCODING="ascii")
     assert done.returncode == 0
-    assert "All 12 steps" in done.stdout
+    assert "All 13 steps" in done.stdout
 
 
 def test_the_users_settings_do_not_reach_the_demo(tmp_path):

@@ -9,6 +9,7 @@ from eunoe.testing.records import Recorder
 
 
 def names(found: list[Standing]) -> list[str]:
+    """Return the ids of what was found."""
     return [each.id for each in found]
 
 
@@ -50,8 +51,11 @@ class SurveyContract:
             survey = view.survey(recorder.p)
             assert survey.labels(("project",)) == {"kind:gotcha": 2, "tag:a": 2, "tag:b": 1}
             assert survey.labels(BOTH) == {
-                "kind:gotcha": 2, "kind:state": 1,
-                "tag:a": 2, "tag:b": 1, "tag:c": 1,
+                "kind:gotcha": 2,
+                "kind:state": 1,
+                "tag:a": 2,
+                "tag:b": 1,
+                "tag:c": 1,
             }
         recorder.record("memory.archived", {"memory": gone})
         with store.reading() as view:

@@ -30,6 +30,7 @@ from eunoe.service import ledger, read, rebuild, recall, remember
 from eunoe.service.context import Context
 from eunoe.surfaces.cli import demo_story as script
 from eunoe.surfaces.cli import terminal
+from eunoe.surfaces.cli.demo_briefing import briefs
 from eunoe.testing.clock import ManualClock
 
 PROJECT = "acme/parcel"
@@ -180,7 +181,7 @@ def _tell(story: _Story) -> None:
     story.clock.advance(days=3)
     stage.scene(f"{story.now:%A, %Y-%m-%d}: the store is opened again by a session that knows nothing yet")
     with story.session():
-        for step in (_recalls, _explains, _masks):
+        for step in (briefs, _recalls, _explains, _masks):
             step(story)
         stage.scene("The ledger behind it")
         head = _verifies(story)
