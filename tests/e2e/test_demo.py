@@ -11,6 +11,8 @@ from eunoe import Memory
 from eunoe.admission import admit, draft
 from eunoe.domain import chain
 from eunoe.domain.redact import Redacted
+from eunoe.retrieval.pack import Packed
+from eunoe.service import presenting
 from eunoe.surfaces.cli import demo, demo_story
 
 
@@ -109,8 +111,9 @@ BREAKAGES = {
     "a gate that knows no restatement": (2, admit, "text_fingerprint", lambda *_: os.urandom(16).hex()),
     "a gate that sees no twins": (3, admit, "_twins", lambda *_: (None, ())),
     "a gate that never ends a value": (4, admit, "key_fingerprint", lambda *_: os.urandom(16).hex()),
-    "a redactor that lets secrets through": (8, draft, "redact", lambda text: Redacted(text, ())),
-    "a verify that finds no bad event": (11, chain, "_fault", lambda *_: None),
+    "a packer that packs nothing": (6, presenting, "pack", lambda *_, **__: Packed("", 0, (), (), 0)),
+    "a redactor that lets secrets through": (9, draft, "redact", lambda text: Redacted(text, ())),
+    "a verify that finds no bad event": (12, chain, "_fault", lambda *_: None),
 }
 
 
