@@ -389,3 +389,23 @@ def test_when_nothing_fits_recall_says_so_and_when_something_does_it_does_not(m:
     assert "Nothing fits well" not in (strong.text or "")
     assert nothing.text == "Nothing in acme/api bears on this."
     assert not m.recall(None, budget_tokens=400).weak
+
+
+def test_what_is_written_at_the_very_instant_of_a_page_is_not_on_the_next_one(opened: Open) -> None:
+    """The clock stands still: what comes later has the time of the page, or that of another project's last write."""
+    m, own = opened(), opened("me")
+    for at in range(3):
+        m.remember(f"The queue has {at} workers")
+    own.remember("Kim calls the queue the pipe")
+    for query in (None, "queue"):
+        first = m.recall(query, limit=1, include_me=True)
+        m.remember(f"The queue has a new worker {query}", importance=0.01)
+        own.remember(f"Kim renamed the queue {query}", importance=0.01)
+        seen = [hit.body for hit in first]
+        after = first.next
+        while after:
+            page = m.recall(query, limit=1, include_me=True, after=after)
+            seen += [hit.body for hit in page]
+            after = page.next
+        assert not any(body.endswith((f"worker {query}", f"queue {query}")) for body in seen)
+        assert "Kim calls the queue the pipe" in seen

@@ -20,12 +20,14 @@ QUESTION = "deploy in acme/api"
 @given(st.integers(0, 2**53 - 1), st.lists(st.text("0123456789abcdef-", max_size=36), max_size=20), st.integers(0, 999))
 def test_a_cursor_says_what_was_put_into_it(now: int, seen: list[str], count: int) -> None:
     place = {"recorded_from": now, "memory": "m"}
-    cursor = read_cursor(new_cursor(QUESTION, now, seen=seen, place=place, returned=count), question=QUESTION)
+    cursor = read_cursor(
+        new_cursor(QUESTION, now, {"acme/api": now}, seen=seen, place=place, returned=count), question=QUESTION
+    )
     assert (cursor.now, cursor.seen, cursor.place, cursor.returned) == (now, tuple(seen), place, count)
 
 
 def test_a_cursor_is_plain_text_without_the_words_of_the_question() -> None:
-    text = new_cursor("where is the secret plan", 1, seen=["a"])
+    text = new_cursor("where is the secret plan", 1, {}, seen=["a"])
     assert text.isascii()
     assert text.replace("-", "").replace("_", "").isalnum()
     assert "secret" not in text
@@ -33,7 +35,7 @@ def test_a_cursor_is_plain_text_without_the_words_of_the_question() -> None:
 
 def test_a_cursor_of_another_question_is_refused() -> None:
     with pytest.raises(Invalid) as caught:
-        read_cursor(new_cursor(QUESTION, 1), question="another")
+        read_cursor(new_cursor(QUESTION, 1, {}), question="another")
     assert caught.value.code == "bad_cursor"
 
 
@@ -48,7 +50,7 @@ def test_any_other_text_is_refused(text: str) -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_a_damaged_cursor_is_refused_or_unchanged(data: st.DataObject) -> None:
-    text = new_cursor(QUESTION, 5, seen=["m1", "m2"], returned=2)
+    text = new_cursor(QUESTION, 5, {}, seen=["m1", "m2"], returned=2)
     at = data.draw(st.integers(0, len(text) - 1))
     damaged = text[:at] + data.draw(st.sampled_from("AZaz09-_")) + text[at + 1 :]
     try:
@@ -63,11 +65,13 @@ def test_a_damaged_cursor_is_refused_or_unchanged(data: st.DataObject) -> None:
         None,
         [],
         {},
-        {"q": None, "now": 1, "seen": [], "place": None, "returned": 0},
-        {"now": "soon", "seen": [], "place": None, "returned": 0},
-        {"now": 1, "seen": 5, "place": None, "returned": 0},
-        {"now": 1, "seen": [], "place": 5, "returned": 0},
-        {"now": 1, "seen": [], "place": {"pinned": [1]}, "returned": 0},
+        {"q": None, "now": 1, "known": {}, "seen": [], "place": None, "returned": 0},
+        {"now": "soon", "known": {}, "seen": [], "place": None, "returned": 0},
+        {"now": 1, "known": 5, "seen": [], "place": None, "returned": 0},
+        {"now": 1, "known": {"a": "soon"}, "seen": [], "place": None, "returned": 0},
+        {"now": 1, "known": {}, "seen": 5, "place": None, "returned": 0},
+        {"now": 1, "known": {}, "seen": [], "place": 5, "returned": 0},
+        {"now": 1, "known": {}, "seen": [], "place": {"pinned": [1]}, "returned": 0},
     ],
     ids=str,
 )
@@ -82,7 +86,7 @@ def test_a_forged_cursor_of_the_wrong_shape_is_refused(content: object) -> None:
 
 
 def test_a_cursor_that_would_unpack_to_more_than_a_megabyte_is_refused() -> None:
-    content = {"q": read_mark(), "now": 1, "seen": ["a" * 50_000_000], "place": None, "returned": 0}
+    content = {"q": read_mark(), "now": 1, "known": {}, "seen": ["a" * 50_000_000], "place": None, "returned": 0}
     text = urlsafe_b64encode(zlib.compress(canonical_bytes(content))).decode()
     with pytest.raises(Invalid) as caught:
         read_cursor(text, question=QUESTION)
@@ -94,6 +98,6 @@ def read_mark() -> str:
     import json
     from base64 import urlsafe_b64decode
 
-    text = new_cursor(QUESTION, 1)
+    text = new_cursor(QUESTION, 1, {})
     mark: str = json.loads(zlib.decompress(urlsafe_b64decode(text + "=" * (-len(text) % 4))))["q"]
     return mark

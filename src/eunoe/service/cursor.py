@@ -7,7 +7,7 @@ that writing in between neither repeats nor skips anything. It is opaque, holds 
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from zlib import compress, crc32, decompressobj, error
 
@@ -22,23 +22,32 @@ class Cursor(NamedTuple):
 
     Attributes:
         now: The moment of the first page, microseconds.
+        known: Project → when the last thing was recorded in it that the first page knew.
         seen: Ids that were returned, when searching.
         place: The place of the last memory in the order, when browsing.
         returned: How many were returned so far, when browsing.
     """
 
     now: int
+    known: Mapping[str, int]
     seen: tuple[str, ...] = ()
     place: dict[str, Any] | None = None
     returned: int = 0
 
 
 def new_cursor(
-    question: str, now: int, *, seen: Sequence[str] = (), place: dict[str, Any] | None = None, returned: int = 0
+    question: str,
+    now: int,
+    known: Mapping[str, int],
+    *,
+    seen: Sequence[str] = (),
+    place: dict[str, Any] | None = None,
+    returned: int = 0,
 ) -> str:
     """Return the cursor for the page after this one."""
     # Ids of one project share most of their digits, so they compress to a third.
-    content = {"q": _mark(question), "now": now, "seen": list(seen), "place": place, "returned": returned}
+    content = {"q": _mark(question), "now": now, "known": dict(known), "seen": list(seen), "place": place}
+    content["returned"] = returned
     return urlsafe_b64encode(compress(canonical_bytes(content))).decode().rstrip("=")
 
 
@@ -53,7 +62,9 @@ def read_cursor(text: str, *, question: str) -> Cursor:
         if unpacker.unconsumed_tail:
             raise ValueError("too long")
         mark, now, seen = content["q"], int(content["now"]), tuple(map(str, content["seen"]))
-        cursor = Cursor(now=now, seen=seen, place=_place(content["place"]), returned=int(content["returned"]))
+        known = {str(slug): int(at) for slug, at in content["known"].items()}
+        place, returned = _place(content["place"]), int(content["returned"])
+        cursor = Cursor(now=now, known=known, seen=seen, place=place, returned=returned)
     except (ValueError, error, KeyError, TypeError, AttributeError, Invalid) as exc:
         raise Invalid(
             "bad_cursor", "after is no cursor of this Eunoe; leave it out to start from the beginning"

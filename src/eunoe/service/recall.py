@@ -18,7 +18,17 @@ from eunoe.service.context import Context
 from eunoe.service.cursor import Cursor, new_cursor, read_cursor
 from eunoe.service.filters import check_budget, check_query, to_filter
 
-Places = Sequence[tuple[Context, Project]]
+
+class Place(NamedTuple):
+    """One project that is looked into, what may be returned of it, and when the last thing was recorded in it."""
+
+    context: Context
+    project: Project
+    accept: Filter
+    recorded_at: int
+
+
+Places = Sequence[Place]
 
 ORDERS = ("relevance", "newest", "oldest")
 DEFAULT_LIMIT = 10
@@ -125,13 +135,11 @@ def recall(
     question = _question(context, text, order, include_me, filters)
     cursor = read_cursor(after, question=question) if after else None
     with context.store.reading() as view:
-        places = _places(context, view, include_me)
-        projects = [project for _, project in places]
-        now = cursor.now if cursor else context.moment(view, *projects)
-        accept = to_filter(context, now=now, **filters)
-        if cursor is not None and accept.known_at is None and context.recorded_at(view, projects) > cursor.now:
-            accept.known_at = cursor.now  # something was written since the first page: answer from before
-        page = _Page(context, accept, limit, order, min_evidence, min_score, explain, cursor)
+        found_in = _projects(context, view, include_me)
+        now = cursor.now if cursor else context.moment(view, *(project for _, project in found_in))
+        places = [_place(each, project, view, now, cursor, filters) for each, project in found_in]
+        to_filter(context, now=now, **filters)  # what is wrong with it is told where nothing is there yet, too
+        page = _Page(context, limit, order, min_evidence, min_score, explain, cursor, now)
         found = page.browse(view, places) if text is None else page.search(view, places, text)
         answer = found.answer(question)
         if text is not None and answer.hits and max(hit.evidence for hit in answer.hits) < WEAK_EVIDENCE:
@@ -139,7 +147,7 @@ def recall(
         delivered = {hit.memory.id for hit in answer.hits}
         if budget is not None:
             answer, delivered = _with_text(answer, context, view, places, now, budget, text)
-    for project in projects:
+    for _, project in found_in:
         read = [hit.memory.id for hit in answer.hits if hit.memory.project == project.slug]
         context.signals.note_reads(project.p, filter(delivered.__contains__, read), context.clock.now_us())
     return answer
@@ -153,7 +161,7 @@ def _with_text(
 
     terms = context.analyser.query(query) if query else ()
     presenter = Presenter(context, view, now=now, budget=budget, terms=terms)
-    projects = {project.slug: project for _, project in places}
+    projects = {place.project.slug: place.project for place in places}
     entries = [presenter.entry(hit.memory, projects[hit.memory.project]) for hit in answer.hits]
     head = "".join(f"Not everything was searched: {reason}.\n" for reason in answer.degraded)
     if not entries:
@@ -186,13 +194,27 @@ def _check_numbers(limit: object, min_evidence: object, min_score: object, order
         raise Invalid("bad_order", f"order={shown(order)} must be one of {' '.join(ORDERS)}")
 
 
-def _places(context: Context, view: View, include_me: bool) -> Places:
+def _projects(context: Context, view: View, include_me: bool) -> list[tuple[Context, Project]]:
     """Return the projects to look into; one that holds nothing yet is none."""
     contexts = [context]
     if include_me and context.caller.user is not None and context.own().slug != context.slug:
         contexts.append(context.own())
     found = ((each, each.project(view)) for each in contexts)
     return [(each, project) for each, project in found if project is not None]
+
+
+def _place(
+    context: Context, project: Project, view: View, now: int, cursor: Cursor | None, filters: Mapping[str, Any]
+) -> Place:
+    """Return where to look; pages after the first look at what the first one knew, if more was recorded since."""
+    recorded_at = context.recorded_at(view, [project])
+    accept = to_filter(context, now=now, **filters)
+    if cursor is None:
+        return Place(context, project, accept, recorded_at)
+    known = cursor.known.get(project.slug, 0)
+    if accept.known_at is None and recorded_at > known:
+        accept.known_at = known
+    return Place(context, project, accept, known)
 
 
 def _question(context: Context, *parts: Any) -> str:
@@ -224,32 +246,32 @@ class _Page(NamedTuple):
     """One page of an answer."""
 
     context: Context
-    accept: Filter
     limit: int
     order: str
     min_evidence: float
     min_score: float
     explain: bool
     cursor: Cursor | None
+    now: int
 
     def search(self, view: View, places: Places, text: str) -> _Found:
         terms = self.context.analyser.query(text)
         if not terms:
             return _Found([], 0, 0, None, notes=("The query has no word to look for.",))
-        ranked: list[tuple[Ranked, Project]] = []
+        ranked: list[tuple[Ranked, Place]] = []
         degraded: dict[str, None] = {}
-        for context, project in places:
+        for place in places:
             searched = search(
                 terms,
-                view.index(project.p),
-                self.accept,
-                lanes=context.lanes,
-                recipe=context.recipe,
+                view.index(place.project.p),
+                place.accept,
+                lanes=place.context.lanes,
+                recipe=place.context.recipe,
                 min_evidence=self.min_evidence,
                 min_score=self.min_score,
                 explain=self.explain,
             )
-            ranked += [(hit, project) for hit in searched.hits]
+            ranked += [(hit, place) for hit in searched.hits]
             degraded |= dict.fromkeys(searched.degraded)
         ranked.sort(key=lambda pair: (-pair[0].score, -pair[0].evidence, pair[0].passage.memory))
         if self.order != "relevance":
@@ -258,46 +280,47 @@ class _Page(NamedTuple):
         fresh = [pair for pair in ranked if pair[0].passage.memory not in seen]
         hits = self._hydrate(view, fresh[: self.limit])
         shown_before = [*(self.cursor.seen if self.cursor else ()), *(hit.memory.id for hit in hits)]
-        instant = self.cursor.now if self.cursor else self.accept.now
+        known = _known(places)
         return _Found(
             hits,
             len(seen) + len(fresh),
             len(seen),
-            lambda question: new_cursor(question, instant, seen=shown_before),
+            lambda question: new_cursor(question, self.now, known, seen=shown_before),
             tuple(degraded),
         )
 
     def browse(self, view: View, places: Places) -> _Found:
-        rows: list[tuple[Ranked, Project, dict[str, Any]]] = []
+        rows: list[tuple[Ranked, Place, dict[str, Any]]] = []
         total = 0
-        for _, project in places:
-            index = view.index(project.p)
-            total += index.count(self.accept)
-            after = self.cursor.place if self.cursor else None
-            for passage, place in index.browse(self.accept, order=self.order, after=after, limit=self.limit):
-                rows.append((Ranked(passage, 0.0, 0.0, {}), project, place))
+        after = self.cursor.place if self.cursor else None
+        for place in places:
+            index = view.index(place.project.p)
+            total += index.count(place.accept)
+            for passage, at in index.browse(place.accept, order=self.order, after=after, limit=self.limit):
+                rows.append((Ranked(passage, 0.0, 0.0, {}), place, at))
         rows.sort(key=lambda row: tuple(row[2].values()), reverse=self.order != "oldest")
         rows = rows[: self.limit]
-        hits = self._hydrate(view, [(ranked, project) for ranked, project, _ in rows])
+        hits = self._hydrate(view, [(ranked, place) for ranked, place, _ in rows])
         seen = self.cursor.returned if self.cursor else 0
-        instant = self.cursor.now if self.cursor else self.accept.now
-        last = rows[-1][2] if rows else None
+        last, known, returned = (rows[-1][2] if rows else None), _known(places), seen + len(hits)
         return _Found(
-            hits, total, seen, lambda question: new_cursor(question, instant, place=last, returned=seen + len(hits))
+            hits, total, seen, lambda question: new_cursor(question, self.now, known, place=last, returned=returned)
         )
 
-    def _hydrate(self, view: View, pairs: Sequence[tuple[Ranked, Project]]) -> list[Hit]:
+    def _hydrate(self, view: View, pairs: Sequence[tuple[Ranked, Place]]) -> list[Hit]:
         hits = []
-        for ranked, project in pairs:
+        for ranked, (_, project, accept, _) in pairs:
             ident = ranked.passage.memory
-            memory = (
-                view.memories(project.p).read([ident], now=self.accept.now, known_at=self.accept.known_at).get(ident)
-            )
+            memory = view.memories(project.p).read([ident], now=accept.now, known_at=accept.known_at).get(ident)
             if memory is None:
                 continue
             explanation = ranked.explanation | _source(memory) if self.explain else {}
             hits.append(Hit(memory=memory, evidence=ranked.evidence, score=ranked.score, explanation=explanation))
         return hits
+
+
+def _known(places: Places) -> dict[str, int]:
+    return {place.project.slug: place.recorded_at for place in places}
 
 
 def _source(memory: Memory) -> dict[str, Any]:
