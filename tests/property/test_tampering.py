@@ -11,7 +11,7 @@ from typing import Any
 
 import apsw
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from eunoe import Memory
@@ -134,7 +134,10 @@ def test_a_changed_column_is_found_at_its_event(folder: Path, data: st.DataObjec
     with forged(path) as forger:
         event = data.draw(st.sampled_from(forger.events()))
         column = data.draw(st.sampled_from(HASHED))
-        forger.set(event["seq"], **{column: changed(event, column, data)})
+        try:
+            forger.set(event["seq"], **{column: changed(event, column, data)})
+        except apsw.ConstraintError:
+            assume(False)  # the place in the chain is taken: SQLite itself refuses the forgery
     found = verified(path)
     assert not found.ok
     assert found.fault is not None
