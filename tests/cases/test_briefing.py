@@ -55,7 +55,7 @@ def test_it_says_how_much_there_is_of_what(m: Memory) -> None:
     m.archive(1)
     text = m.briefing().text
     assert "acme/api · 3 memories · last write" in text
-    assert "kinds: gotcha 2, decision 1 · tags: pay 2, db 1" in text
+    assert "  kinds: gotcha 2, decision 1\n  tags: pay 2, db 1\n" in text
 
 
 def test_pinned_ones_come_first_then_matches_then_the_rest(m: Memory) -> None:

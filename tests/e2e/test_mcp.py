@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -316,3 +317,92 @@ def test_every_other_client_gets_the_text_in_the_structured_form_as_well() -> No
     assert dict(kept.structured_content or {})["text"] == text_of(kept) == "Recorded #1."
     assert answer(door, None, "recall", {"query": "make"}).structured_content is not None
     door.close()
+
+
+# ── what review found ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_half_a_surrogate_pair_is_an_answer_and_not_silence(tmp_path: Path) -> None:
+    sent = json.dumps(tool_call(2, "remember", {"body": "The build needs make BODY"}))
+    lines = [INITIALIZE, sent.replace("BODY", "\\ud83d and \\ud83d\\ude00 and \\\\ud83d")]
+    told, code, _ = exchange(lines, environment(tmp_path), replies=2)
+    assert {message["id"] for message in map(json.loads, told)} == {1, 2}
+    assert code == 0
+    with Memory.open(tmp_path / "eunoe.sqlite", project="acme/api", user="kim") as memory:
+        assert memory.get(1).body == "The build needs make \ufffd and 😀 and \\ud83d"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_ends_the_server(tmp_path: Path, name: str) -> None:
+    process = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(tmp_path))
+    with process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        process.send_signal(getattr(signal, name))
+        assert process.wait(timeout=20) != 0
+
+
+def test_a_client_that_no_longer_reads_is_the_end_and_no_error(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(tmp_path)
+    )
+    with process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        process.stdout.close()
+        process.stdin.write(json.dumps(tool_call(2, "list_projects", {})).encode() + b"\n")
+        process.stdin.flush()
+        assert process.wait(timeout=20) == 0
+        assert b"unexpected" not in process.stderr.read()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "code"),
+    [
+        ("remember", {"body": "x", "pinned": {}}, "bad_type"),
+        ("remember", {"body": "x", "pinned": ["a"]}, "bad_type"),
+        ("get", {"ids": "1", "offset": "--5"}, "bad_type"),
+        ("get", {"ids": "1", "offset": 10**400}, "no_project"),
+        ("remember", {"body": "x y z", "tags": "[" * 100_000}, "too_long"),
+        ("update", {"id": "1", "clear": ["target"]}, "unknown_field"),
+        ("update", {"id": "1", "clear": ["context"]}, "unknown_field"),
+        ("remember", {"body": "x y z", "importance": 10**400}, "bad_type"),
+        ("n" * 100_000, {}, "no_tool"),
+        ("recall", {"query": "x", "project": "acme/typo"}, "no_project"),
+        ("briefing", {"project": "acme/typo"}, "no_project"),
+    ],
+    ids=str,
+)
+async def test_nonsense_has_its_code(name: str, arguments: dict[str, Any], code: str) -> None:
+    async with agent() as client:
+        error = await failure(client, name, **arguments)
+        assert error["code"] == code
+        assert len(error["message"]) < 2000
+
+
+async def test_the_structured_form_keeps_to_the_budget_as_well() -> None:
+    async with agent() as client:
+        for at in range(40):
+            body = f'Fact "{at}" about the queue:\n\tit has {at} workers and a "name"'
+            await call(client, "remember", body=body, title=f"Fact {at}", force=True)
+        await call(client, "remember", body="word " * 3000, kind="note", title="Long")
+        asked = [
+            ("get", {"ids": [str(at) for at in range(1, 41)]}),
+            ("get", {"ids": ["41"]}),
+            ("recall", {"query": "queue workers", "limit": 40}),
+            ("briefing", {"focus": "queue"}),
+        ]
+        for name, arguments in asked:
+            for budget in (60, 200, 500, 3000):
+                result = await client.call_tool(name, {**arguments, "budget_tokens": budget})
+                form = json.dumps(result.structured_content, ensure_ascii=False)
+                if dict(result.structured_content or {})["text"]:
+                    assert oracle_tokens(form) <= budget, (name, budget)

@@ -49,8 +49,8 @@ def _read(path: str) -> bytes | None:
 
 def _made(path: str, secret: bytes) -> bytes:
     """Write beside, then link under the name: the file appears whole, and only if no other process was faster."""
-    draft = f"{path}.{os.getpid()}"
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+    draft = f"{path}.{os.urandom(8).hex()}"
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(secret)
     try:
         os.link(draft, path)

@@ -12,6 +12,7 @@ from typing import Any
 
 from eunoe.domain.canonical import LARGEST_INTEGER
 from eunoe.domain.event import Event
+from eunoe.domain.keys import is_key
 from eunoe.domain.kinds import KINDS
 from eunoe.domain.memory import TRUSTS
 from eunoe.errors import Invalid, shown
@@ -21,6 +22,10 @@ Check = Callable[[Any], bool]
 
 def _text(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def _line(value: Any) -> bool:
+    return isinstance(value, str) and len(value.splitlines()) <= 1
 
 
 def is_integer(value: Any) -> bool:
@@ -96,11 +101,12 @@ _META: dict[str, Check] = {
 }
 
 _PAYLOAD: dict[str, Check] = {
-    **dict.fromkeys(("title", "key", "value", "source", "speaker", "session", "note", "slug"), _or_none(_text)),
+    "key": _or_none(is_key),
+    **dict.fromkeys(("title", "value", "source", "speaker", "session", "note", "slug"), _or_none(_text)),
     **dict.fromkeys(("fp", "words_fp", "key_fp", "value_fp"), _or_none(_text)),
     "body": _text,
-    "tags": _all(_text),
-    "paths": _all(_text),
+    "tags": _all(_line),
+    "paths": _all(_line),
     "turn": _or_none(is_integer),
 }
 
@@ -120,6 +126,8 @@ def check_content(event: Event, meta: Mapping[str, Any], payload: Mapping[str, A
         return
     _check_fields(event, meta, _META, _REQUIRED[event.type])
     _check_fields(event, payload, _PAYLOAD, ("body",) if payload and event.type == "memory.recorded" else ())
+    if payload.get("body") is not None and meta.get("tokens_full", 0) > _most_tokens(payload):
+        raise _bad(event, "tokens_full", "is more than its text can cost")
     if payload.get("key_fp") is not None and payload.get("value_fp") is None:
         raise _bad(event, "value_fp", "is missing beside key_fp")
     if event.type == "memory.recorded":
@@ -129,6 +137,11 @@ def check_content(event: Event, meta: Mapping[str, Any], payload: Mapping[str, A
         recorded.add(meta["memory"])
     else:
         _check_known(event, meta, recorded, "superseded_by", "memory", "a", "b")
+
+
+def _most_tokens(payload: Mapping[str, Any]) -> int:
+    """Return what no rendering can exceed: a token has a byte at least, a character four at most, escapes ten."""
+    return 10 * sum(len(str(value)) for value in payload.values()) + 1000
 
 
 def _check_fields(

@@ -82,6 +82,11 @@ class Memory(NamedTuple):
     tokens_full: int | None
     tokens_line: int | None
 
+    def holds_at(self, moment: datetime) -> bool:
+        """Tell whether it is believed and true at an instant: what recall would find then."""
+        ends = [end for end in (self.valid_to, self.expires_at) if end is not None]
+        return self.status == "active" and self.valid_from <= moment and all(moment < end for end in ends)
+
     @property
     def address(self) -> str:
         """Return `#12`."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from eunoe.domain.memory import display_title
-from eunoe.domain.text import clipped, one_line, printable
+from eunoe.domain.text import clipped, one_line, printable, unhidden
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 
 FENCE = "eunoe-"
 
+_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _INDENT = "  "
 _ANY_DATE = "2000-01-01"  # every date of four, two and two digits costs the same
 _PATHS_SHOWN = 3
 _LINKS_SHOWN = 4
 _LINK_TITLE = 48
+_AUTHOR = 40
 _COUNTED = 16_000  # characters that are counted one by one; what is longer is only ever shown as an excerpt
 _UNCONFIRMED_DAYS = {"state": 60, "gotcha": 180}
 
@@ -67,16 +69,33 @@ def statement_of(memory: Memory) -> Statement:
 
 
 def harmless(text: str) -> str:
-    """Return text that can neither act on a screen, nor hide on it, nor spell a fence; only newlines and tabs stay."""
-    text = printable(text)
-    if FENCE not in text.lower():
+    """Return text that can neither act on a screen, nor hide in what is shown, nor spell a fence.
+
+    Newlines and tabs stay; letters of all scripts stay as they are. Linear.
+    """
+    text = unhidden(printable(text))
+    folded = text.translate(_LOWER)  # as long as the text, so that places agree
+    if FENCE not in folded:
         return text
-    for opening in ("</", "<"):
-        start = 0
-        while (at := text.lower().find(opening + FENCE, start)) >= 0:
-            text = f"{text[:at]}‹{text[at + 1 :]}"
-            start = at + 1
-    return text
+    parts: list[str] = []
+    start, at = 0, folded.find(FENCE)
+    while at >= 0:
+        opening = at - 2 if folded[max(at - 2, 0) : at] == "</" else at - 1
+        if opening >= start and text[opening] == "<":
+            parts += (text[start:opening], "‹")
+            start = opening + 1
+        at = folded.find(FENCE, at + len(FENCE))
+    return "".join((*parts, text[start:]))
+
+
+def inline(text: str) -> str:
+    """Return text that is harmless on one line."""
+    return one_line(harmless(text))
+
+
+def author(origin: Mapping[str, Any]) -> str:
+    """Return who speaks in an origin, for a line: the agent's name, else what sort of author it is."""
+    return clipped(inline(str(origin.get("agent") or origin.get("author_type") or "unknown")), _AUTHOR)
 
 
 def static_tokens(count: Count, said: Statement) -> tuple[int, int]:
@@ -159,8 +178,8 @@ def _full(said: Statement, date: str) -> str:
 
 
 def _headline(said: Statement, *, keyed: bool = True) -> str:
-    title = one_line(harmless(display_title(said.title, said.body)))
-    key = f" [{said.key}]" if said.key and keyed else ""
+    title = inline(display_title(said.title, said.body))
+    key = f" [{inline(said.key)}]" if said.key and keyed else ""
     return f" {said.kind} · {title}{key}"
 
 
@@ -170,30 +189,22 @@ def _cost(tokens: int) -> str:
 
 def _meta(said: Statement, date: str) -> str:
     """Return the line that says what kind of statement this is: of whom, when, under which key, about what."""
-    parts = [f"{said.trust} by {_author(said.origin)} {date}"]
+    parts = [f"{said.trust} by {author(said.origin)} {date}"]
     if said.scope != "project":
         parts.append("private")
     if said.key:
-        value = said.value and one_line(harmless(said.value))
-        parts.insert(0, f"key {said.key}" + (f" = {clipped(value, 120)}" if value else ""))
+        value = said.value and inline(said.value)
+        parts.insert(0, f"key {inline(said.key)}" + (f" = {clipped(value, 120)}" if value else ""))
     if said.tags:
-        parts.append("tags: " + ", ".join(map(_inline, said.tags)))
+        parts.append("tags: " + ", ".join(map(inline, said.tags)))
     if said.paths:
         more = len(said.paths) - _PATHS_SHOWN
-        parts.append(", ".join(map(_inline, said.paths[:_PATHS_SHOWN])) + (f" (+{more})" if more > 0 else ""))
+        parts.append(", ".join(map(inline, said.paths[:_PATHS_SHOWN])) + (f" (+{more})" if more > 0 else ""))
     if said.speaker:
-        parts.append(f"said by {_inline(said.speaker)}")
+        parts.append(f"said by {inline(said.speaker)}")
     if said.source:
-        parts.append(f"from {_inline(clipped(said.source, 120))}")
+        parts.append(f"from {inline(clipped(said.source, 120))}")
     return f"{_INDENT}{' · '.join(parts)}\n"
-
-
-def _author(origin: Mapping[str, Any]) -> str:
-    return _inline(str(origin.get("agent") or origin.get("author_type") or "unknown"))
-
-
-def _inline(text: str) -> str:
-    return one_line(harmless(text))
 
 
 def _states(memory: Memory, now: datetime | None) -> str:
@@ -215,7 +226,7 @@ def _states(memory: Memory, now: datetime | None) -> str:
 def _footer(links: Sequence[Linked]) -> str:
     if not links:
         return ""
-    shown = (f"#{each.number} {clipped(_inline(each.title), _LINK_TITLE)}" for each in links[:_LINKS_SHOWN])
+    shown = (f"#{each.number} {clipped(inline(each.title), _LINK_TITLE)}" for each in links[:_LINKS_SHOWN])
     more = len(links) - _LINKS_SHOWN
     return f"{_INDENT}↔ {' · '.join(shown)}" + (f" (+{more})" if more > 0 else "") + "\n"
 

@@ -85,8 +85,42 @@ def printable(text: str) -> str:
     )
 
 
+def unhidden(text: str) -> str:
+    """Return printable text in which nothing is invisible: what has no shape of its own becomes a visible escape.
+
+    Such characters can hide a message between the letters of another one. They stay where they do their work: a joiner
+    between letters that join or between emoji, one variation selector after a symbol.
+    """
+    if text.isascii() or _SHAPELESS.isdisjoint(text):
+        return text
+    shown = []
+    for at, char in enumerate(text):
+        before = text[at - 1] if at else " "
+        shown.append(char if char not in _SHAPELESS or _has_work(char, before) else _escaped(char))
+    return "".join(shown)
+
+
+def _has_work(char: str, before: str) -> bool:
+    if char in _JOINERS:
+        return not before.isascii() and before not in _SHAPELESS.difference((_EMOJI_STYLE,)) and not before.isspace()
+    return char == _EMOJI_STYLE and (category(before)[0] == "S" or before in "0123456789#*‼⁉〰〽")
+
+
+_EMOJI_STYLE = "\N{VARIATION SELECTOR-16}"
+_JOINERS = frozenset("\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}")
+# Default-ignorable code points and blanks that count as printable: variation selectors, fillers, tags.
+_SHAPELESS = frozenset(
+    chr(code)
+    for first, last in (
+        *((0x00AD, 0x00AD), (0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F)),
+        *((0x200B, 0x200F), (0x2060, 0x206F), (0x2800, 0x2800), (0x3164, 0x3164), (0xFE00, 0xFE0F)),
+        *((0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xE0000, 0xE01EF)),
+    )
+    for code in range(first, last + 1)
+)
 _HARMLESS = frozenset(
-    "\N{ZERO WIDTH JOINER}\N{NO-BREAK SPACE}\N{IDEOGRAPHIC SPACE}\N{SOFT HYPHEN}\N{NARROW NO-BREAK SPACE}"
+    "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\N{NO-BREAK SPACE}\N{IDEOGRAPHIC SPACE}"
+    "\N{SOFT HYPHEN}\N{NARROW NO-BREAK SPACE}"
 )
 
 

@@ -105,8 +105,8 @@ class Memories(Protocol):
     def versions(self, ident: str, *, now: int) -> list[Memory]:
         """Return all versions of a memory, oldest first."""
 
-    def links(self, ident: str, scopes: Sequence[str]) -> list[Linked]:
-        """Return the neighbours of a memory, by number."""
+    def links(self, ident: str, scopes: Sequence[str], *, now: int | None = None) -> list[Linked]:
+        """Return the neighbours of a memory, by number; with `now` only those that are believed at that instant."""
 
     def select(self, accept: Filter, *, limit: int) -> list[str]:
         """Return the ids of memories that pass a `Filter`, by number."""

@@ -46,5 +46,8 @@ class Survey(Protocol):
     def disputed(self, accept: Filter, *, limit: int) -> list[int]:
         """Return the numbers of disputed memories that pass the filter, ascending."""
 
-    def labels(self, scopes: Sequence[str]) -> dict[str, int]:
-        """Return `kind:…` and `tag:…` → how many believed memories have it, by name."""
+    def labels(self, scopes: Sequence[str], *, now: int) -> dict[str, int]:
+        """Return `kind:…` and `tag:…` → how many memories that are believed and true at an instant have it, by name.
+
+        Of what is scheduled or has ended a thousand are told apart; more than that would count as true.
+        """

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from eunoe.domain.instants import DAY_US, from_us
 from eunoe.domain.memory import Memory
-from eunoe.domain.rendering import harmless
 from eunoe.domain.skill import applies_to
 from eunoe.errors import Invalid, shown
 from eunoe.ports.projects import Project
@@ -17,12 +16,12 @@ from eunoe.ports.text_index import Filter
 from eunoe.retrieval.freshness import ranked
 from eunoe.retrieval.pack import BODIES_SHARE, MORE, Entry, Section
 from eunoe.retrieval.pipeline import search
-from eunoe.service.cap import FIX, standing
+from eunoe.service.cap import standing
 from eunoe.service.context import Context
-from eunoe.service.contradictions import contradictions
 from eunoe.service.filters import check_budget, check_query, to_filter
+from eunoe.service.overview import believed_in, overview
 from eunoe.service.presenting import Presenter
-from eunoe.service.recent import DAYS, Change, changes
+from eunoe.service.recent import DAYS, Change, recent
 
 DEFAULT_TOKENS = 1500
 
@@ -41,7 +40,6 @@ _SHAREABLE = 10
 _LINE_TOKENS = 16  # hardly any line costs less
 _BODY_TOKENS = 24  # nor any full text
 _ADDRESS_TOKENS = 2
-_LABELS = 8
 _LEFT_OFF_DAYS = 14
 
 _ABOUT_USER = "About the user:\n"
@@ -110,10 +108,9 @@ def briefing(
         to_filter(context, now=now, paths=paths)
         if project is None or not view.ledger(project.p).count():
             return _empty(context, budget)
-        found = _Survey(context, view, project, own, now, budget, query, tuple(paths), surface).told()
-        memories, scopes = view.memories(project.p), context.scopes()
-        read = [ident for ident in found.full if memories.find_id(ident=ident, scopes=scopes)]  # not those of `me`
-    context.signals.note_reads(project.p, read, context.clock.now_us())
+        survey = _Survey(context, view, project, own, now, budget, query, tuple(paths), surface)
+        found = survey.told()
+    context.signals.note_reads(project.p, filter(survey.has_read, found.full), context.clock.now_us())
     return found
 
 
@@ -168,34 +165,46 @@ class _Survey:
         pool |= {each.id: each for each in survey.newest(self._accept, limit=_POOL)}
         began_at = self._context.session.began_at
         order = ranked(list(pool.values()), now=began_at, trust=self._context.recipe.trust)
-        recent = changes(self._view.ledger(self._project.p), now=began_at)
-        labels = survey.labels(self._accept.scopes)
-        believed = sum(n for label, n in labels.items() if label.startswith("kind:"))
-        sections = self._sections(order, recent)
+        scopes = self._accept.scopes
+        lately = recent(self._view, self._project.p, scopes, now=began_at)
+        labels = survey.labels(scopes, now=self._now)
+        sections = self._sections(order, lately.changes)
         listed = {entry.id for section in sections for entry in section.entries}
-        beyond = max(believed - len(listed & self._believed()) - self._elsewhere, 0)
-        head = self._head(labels, believed, survey.disputed(self._accept, limit=_DISPUTED))
-        packed = self._presenter.fenced(sections, budget=self._budget, head=head, order=_ORDER, beyond=beyond)
+        holding = [memory for memory in self._read.values() if memory.holds_at(from_us(self._now))]
+        beyond = believed_in(labels) - sum(memory.id in listed for memory in holding) - self._elsewhere
+        head = overview(
+            self._context,
+            labels=labels,
+            last_at=lately.last_at,
+            room=standing(self._context, self._view, self._project.p),
+            disputed=survey.disputed(self._accept, limit=_DISPUTED),
+            read=holding,
+        )
+        packed = self._presenter.fenced(sections, budget=self._budget, head=head, order=_ORDER, beyond=max(beyond, 0))
         return Briefing(self._context.slug, packed.text, packed.tokens, packed.full, packed.lines, packed.omitted)
 
-    def _sections(self, order: Sequence[Standing], recent: dict[str, Change]) -> list[Section]:
+    def has_read(self, ident: str) -> bool:
+        """Tell whether a memory is of this project, not of the user's own."""
+        return ident in self._read
+
+    def _sections(self, order: Sequence[Standing], lately: dict[str, Change]) -> list[Section]:
         matches = self._matches()
         pinned = self._fitting([each for each in order if each.pinned])
         rest = self._fitting([each for each in order if not each.pinned and each.kind not in ("message", "skill")])
         skills = [each.id for each in order if each.kind == "skill"][: self._most]
         left_off = self._left_off(order)
-        changed = list(recent)[: self._lately]
-        retired = self._retired(changed, recent)
+        changed = list(lately)[: self._lately]
+        retired = self._retired(changed, lately)
         new = [ident for ident in changed if ident not in {*rest, *skills} and self._is_shown(ident)]
         pinned_share = _PINNED_SHARE if matches else BODIES_SHARE
         return [
             Section(_ABOUT_USER, self._shareable(), _USER_SHARE),
-            Section(_PINNED, self._entries(pinned, recent), pinned_share),
-            Section(_MATCHING, self._entries(matches, recent), _MATCHES_SHARE),
-            Section(_LEFT_OFF, self._entries(left_off, recent)),
+            Section(_PINNED, self._entries(pinned, lately), pinned_share),
+            Section(_MATCHING, self._entries(matches, lately), _MATCHES_SHARE),
+            Section(_LEFT_OFF, self._entries(left_off, lately)),
             Section("", self._skills(skills)),
             Section("", retired),
-            Section(_GENERAL, self._entries([*rest, *new], recent)),
+            Section(_GENERAL, self._entries([*rest, *new], lately)),
         ]
 
     def _fitting(self, order: Sequence[Standing]) -> list[str]:
@@ -210,18 +219,18 @@ class _Survey:
                 return [each.id for each in order[: at + lines]]
         return [each.id for each in order]
 
-    def _entries(self, idents: Sequence[str], recent: dict[str, Change]) -> list[Entry]:
+    def _entries(self, idents: Sequence[str], lately: dict[str, Change]) -> list[Entry]:
         entries = []
         for memory in self._memories(idents):
-            change = recent.get(memory.id)
+            change = lately.get(memory.id)
             heading, mark = (MORE, "") if change is None else (_RECENTLY, self._mark(change))
             entries.append(self._presenter.entry(memory, self._project, heading=heading, mark=mark))
         return entries
 
-    def _retired(self, idents: Sequence[str], recent: dict[str, Change]) -> list[Entry]:
+    def _retired(self, idents: Sequence[str], lately: dict[str, Change]) -> list[Entry]:
         """Return what was believed until lately, as lines."""
         return [
-            Entry(memory.id, self._presenter.line(memory, mark=self._mark(recent[memory.id])), None, _RECENTLY)
+            Entry(memory.id, self._presenter.line(memory, mark=self._mark(lately[memory.id])), None, _RECENTLY)
             for memory in self._memories(idents)
             if memory.status in ("archived", "superseded") and memory.kind != "message"
         ]
@@ -229,7 +238,7 @@ class _Survey:
     def _is_shown(self, ident: str) -> bool:
         """Tell whether a memory that changed lately is believed, and no turn of a conversation."""
         found = self._memories([ident])
-        return bool(found) and found[0].status == "active" and found[0].kind != "message"
+        return bool(found) and found[0].holds_at(from_us(self._now)) and found[0].kind != "message"
 
     def _skills(self, idents: Sequence[str]) -> list[Entry]:
         entries = []
@@ -272,50 +281,16 @@ class _Survey:
         memories = self._view.memories(project.p).read([each.id for each in found], now=self._now)
         return [self._presenter.entry(memories[each.id], project) for each in found]
 
-    def _head(self, labels: dict[str, int], believed: int, disputed: Sequence[int]) -> str:
-        """Return what the project holds, and what in it needs care."""
-        last = self._context.recorded_at(self._view, [self._project])
-        plural = "memory" if believed == 1 else "memories"
-        lines = [f"{self._context.slug} · {believed:,} {plural} · last write {from_us(last):%Y-%m-%d}"]
-        counted = {"kinds": _top(labels, "kind:"), "tags": _top(labels, "tag:")}
-        overview = [f"{name}: {counts}" for name, counts in counted.items() if counts]
-        lines += [" · ".join(overview)] if overview else []
-        room = standing(self._context, self._view, self._project.p)
-        if room is not None and room.is_near:
-            lines.append(f"⚠ {room.text}: {FIX}")
-        if disputed:
-            names = ", ".join(f"#{number}" for number in disputed[:_LABELS])
-            more = f", +{len(disputed) - _LABELS}" if len(disputed) > _LABELS else ""
-            what = "memory" if len(disputed) == 1 else "memories"
-            lines.append(f"⚠ {len(disputed)} disputed {what} ({names}{more}): confirm, correct or archive")
-        for later, earlier in contradictions(self._read.values(), self._context.analyser.terms)[:_LABELS]:
-            dates = f"{_dated(later)} and {_dated(earlier)}"
-            lines.append(f"⚠ {dates} differ only in a number, name or negation: which one holds?")
-        return "".join(f"{line}\n" for line in lines)
-
     def _memories(self, idents: Iterable[str]) -> list[Memory]:
+        """Return memories in order, of those that the caller may read."""
         wanted = list(idents)
         missing = [ident for ident in wanted if ident not in self._read]
-        self._read |= self._view.memories(self._project.p).read(missing, now=self._now)
-        scopes = self._accept.scopes
-        return [memory for ident in wanted if (memory := self._read.get(ident)) and memory.scope in scopes]
-
-    def _believed(self) -> set[str]:
-        return {memory.id for memory in self._read.values() if memory.status == "active"}
+        found = self._view.memories(self._project.p).read(missing, now=self._now)
+        self._read |= {ident: memory for ident, memory in found.items() if memory.scope in self._accept.scopes}
+        return [self._read[ident] for ident in wanted if ident in self._read]
 
     def _mark(self, change: Change) -> str:
         if change.by is None:
             return change.word
-        successor = self._memories([change.by])
-        return f"superseded by {self._presenter.address(successor[0])}" if successor else change.word
-
-
-def _dated(memory: Memory) -> str:
-    return f"{memory.address} ({memory.confirmed_at:%Y-%m-%d})"
-
-
-def _top(labels: dict[str, int], prefix: str) -> str:
-    """Return the most frequent labels of one sort with their counts, and how many more there are."""
-    found = sorted(((-n, label.removeprefix(prefix)) for label, n in labels.items() if label.startswith(prefix)))
-    shown_ = ", ".join(f"{harmless(name)} {-n:,}" for n, name in found[:_LABELS])
-    return shown_ + (f", +{len(found) - _LABELS}" if len(found) > _LABELS else "")
+        successor = next((memory for memory in self._memories([change.by]) if memory.status == "active"), None)
+        return f"superseded by {self._presenter.address(successor)}" if successor else change.word

@@ -17,20 +17,21 @@ def contradictions(memories: Iterable[Memory], analyse: Callable[[str], list[str
 
     Keyed memories are left out: a key has one value at a time. So are turns of a conversation, which are events.
     """
-    groups: dict[tuple[str, ...], list[Memory]] = {}
+    groups: dict[tuple[str, ...], list[tuple[Memory, frozenset[str]]]] = {}
     for memory in memories:
-        if memory.key is None and memory.turn is None and memory.status == "active" and len(memory.body) <= _LONGEST:
+        if memory.key is None and memory.turn is None and len(memory.body) <= _LONGEST:
             hard = hard_tokens(memory.body)
-            kept = {term for token in hard for term in analyse(token)}
-            plain = tuple(term for term in analyse(memory.body) if term not in kept)
-            if hard and len(set(plain)) >= LEAST_TERMS:
-                groups.setdefault((memory.scope, *plain), []).append(memory)
+            plain = _plain(memory.body, hard, analyse)
+            if len(set(plain)) >= LEAST_TERMS:
+                groups.setdefault((memory.scope, *plain), []).append((memory, hard))
     pairs = []
     for group in groups.values():
-        group.sort(key=lambda memory: (memory.confirmed_at, memory.id), reverse=True)
-        pairs += [
-            (later, earlier)
-            for later, earlier in pairwise(group)
-            if hard_tokens(later.body) != hard_tokens(earlier.body)
-        ]
+        group.sort(key=lambda each: (each[0].confirmed_at, each[0].id), reverse=True)
+        pairs += [(later[0], earlier[0]) for later, earlier in pairwise(group) if later[1] != earlier[1]]
     return pairs
+
+
+def _plain(body: str, hard: frozenset[str], analyse: Callable[[str], list[str]]) -> tuple[str, ...]:
+    """Return the terms of a text that are not those of its hard tokens."""
+    kept = {term for token in hard for term in analyse(token)}
+    return tuple(term for term in analyse(body) if term not in kept)

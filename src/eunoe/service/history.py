@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from eunoe.domain.address import Target
-from eunoe.domain.rendering import Piece
+from eunoe.domain.rendering import Piece, author, inline
 from eunoe.retrieval.pack import Entry, Section
 from eunoe.service.context import Context
 from eunoe.service.filters import check_budget
@@ -28,7 +28,7 @@ _WORDS = {
 
 
 class Told(NamedTuple):
-    """What happened, the newest first, and the text within its budget."""
+    """What happened, the newest first, as far as the text shows it; and the text, within its budget."""
 
     steps: tuple[dict[str, Any], ...]
     text: str
@@ -50,14 +50,15 @@ def history_text(
         presenter = Presenter(context, view, now=context.moment(view), budget=budget)
         entries = [_entry(presenter, step) for step in steps]
         packed = presenter.fenced([Section("", entries, 1.0)], budget=budget)
-    return Told(tuple(map(_facts, steps)), packed.text, packed.tokens, packed.omitted)
+    shown = {*packed.full, *packed.lines}
+    facts = tuple(_facts(step) for step in steps if step.event in shown)
+    return Told(facts, packed.text, packed.tokens, packed.omitted)
 
 
 def _entry(presenter: Presenter, step: Step) -> Entry:
-    who = step.origin.get("agent") or step.origin.get("author_type") or "unknown"
-    word = f"{step.recorded_at:%Y-%m-%d %H:%M} {_word(step)} by {who}"
+    word = f"{step.recorded_at:%Y-%m-%d %H:%M} {_word(step)} by {author(step.origin)}"
     if step.version is None:
-        text = f"- {word}\n"
+        text = f"- {inline(word)}\n"
         piece = Piece(text, presenter.count(text))
         return Entry(step.event, piece, piece)
     return Entry(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from eunoe.domain import limits
 from eunoe.domain.instants import from_us
 from eunoe.domain.memory import Linked, Memory
-from eunoe.domain.rendering import FENCE, Piece, full, harmless, line
+from eunoe.domain.rendering import FENCE, Piece, full, inline, line
 from eunoe.ports.projects import Project
 from eunoe.ports.store import View
 from eunoe.retrieval.excerpt import excerpt
@@ -49,6 +49,7 @@ class Presenter:
     def __init__(self, context: Context, view: View, *, now: int, budget: int, terms: Sequence[str] = ()) -> None:
         self._context = context
         self._view = view
+        self._at = now
         self._now: datetime = from_us(now)
         self._day: date = from_us(context.session.began_at).date()
         self._terms = terms
@@ -70,7 +71,7 @@ class Presenter:
 
     def entry(self, memory: Memory, project: Project, *, heading: str = MORE, mark: str = "") -> Entry:
         """Return a memory as the packer takes it."""
-        links = self._view.memories(project.p).links(memory.id, self._context.scopes())
+        links = self._view.memories(project.p).links(memory.id, self._context.scopes(), now=self._at)
         short = self.line(memory, links=len(links), mark=mark)
         return Entry(memory.id, short, self.full(memory, links), heading)
 
@@ -89,7 +90,7 @@ class Presenter:
 
     def dated(self, memory: Memory, what: str) -> Piece:
         """Return a version in full, below a line that says what happened; a long one as an excerpt."""
-        piece, head = self.full(memory), f"- {harmless(what)}\n"
+        piece, head = self.full(memory), f"- {inline(what)}\n"
         return Piece(head + piece.text, self.count(head) + piece.tokens)
 
     def slice(self, memory: Memory, links: Sequence[Linked], offset: int, size: int) -> Piece:
@@ -145,7 +146,7 @@ class Presenter:
 
     def _fence(self) -> tuple[str, str]:
         name = FENCE + self._context.session.fence
-        return f'<{name} project="{harmless(self._context.slug)}">\n{_LABEL}', f"</{name}>\n"
+        return f'<{name} project="{inline(self._context.slug)}">\n{_LABEL}', f"</{name}>\n"
 
 
 def _recounted(sections: Sequence[Section], count: Callable[[str], int]) -> list[Section]:

@@ -79,13 +79,14 @@ def get(
 
 
 def links(context: Context, target: Target) -> list[Linked]:
-    """Return the memories that a memory is linked to, by number."""
+    """Return the believed memories that a memory is linked to, by number."""
     address = parse_address(target)
     context = context.named(address.project)
     with context.store.reading() as view:
         project = context.existing(view)
-        ident = find_id(context, view, project, address, at=context.moment(view, project))
-        return view.memories(project.p).links(ident, context.scopes())
+        now = context.moment(view, project)
+        ident = find_id(context, view, project, address, at=now)
+        return view.memories(project.p).links(ident, context.scopes(), now=now)
 
 
 def history(context: Context, target: Target | None = None, *, key: str | None = None) -> list[Step]:

@@ -76,6 +76,7 @@ class Recalled:
         text: With a budget: the hits as an agent reads them, within it (empty where it holds not even one line).
             None without a budget.
         tokens: What the text costs.
+        shown: Ids of the hits that the text shows, in full or as a line.
         weak: True when nothing fits well: what was found shares a word or two with the query, not what it is about.
     """
 
@@ -88,6 +89,7 @@ class Recalled:
     calibrated: bool = False
     text: str | None = None
     tokens: int = 0
+    shown: tuple[str, ...] = ()
     weak: bool = False
 
     def __iter__(self) -> Iterator[Hit]:
@@ -172,7 +174,8 @@ def _with_text(
     if answer.weak:
         head += "Nothing fits well; the nearest by words:\n"
     shown = presenter.fenced([Section("", entries)], budget=budget, head=head)
-    told_of = replace(answer, text=shown.text, tokens=shown.tokens, omitted=answer.omitted + shown.omitted)
+    ids = (*shown.full, *shown.lines)
+    told_of = replace(answer, text=shown.text, tokens=shown.tokens, shown=ids, omitted=answer.omitted + shown.omitted)
     return told_of, set(shown.full)
 
 

@@ -28,11 +28,17 @@ class Step(NamedTuple):
 
 
 class Related(NamedTuple):
-    """What was reached, the nearest first, by number within a hop; and as an agent reads it."""
+    """What was reached, the nearest first, by number within a hop; and as an agent reads it.
+
+    Attributes:
+        shown: Ids of those that the text shows, in full or as a line.
+        omitted: How many it does not show.
+    """
 
     memories: tuple[Step, ...]
     text: str
     tokens: int
+    shown: tuple[str, ...]
     omitted: int
 
 
@@ -62,14 +68,14 @@ def related(context: Context, target: Target, *, hops: int = 1, budget_tokens: i
         if not steps:
             text = f"{address} is linked to nothing that is believed now."
             tokens = presenter.count(text)
-            return Related((), text, tokens, 0) if tokens <= budget else Related((), "", 0, 0)
+            return Related((), text, tokens, (), 0) if tokens <= budget else Related((), "", 0, (), 0)
         sections = [
             Section(_heading(hop), [presenter.entry(step.memory, project) for step in steps if step.hops == hop])
             for hop in range(1, hops + 1)
         ]
         packed = presenter.fenced(sections, budget=budget)
     context.signals.note_reads(project.p, packed.full, context.clock.now_us())
-    return Related(tuple(steps), packed.text, packed.tokens, packed.omitted)
+    return Related(tuple(steps), packed.text, packed.tokens, (*packed.full, *packed.lines), packed.omitted)
 
 
 def _heading(hop: int) -> str:
@@ -80,10 +86,10 @@ def _walk(context: Context, view: View, project: Project, ident: str, hops: int,
     memories, scopes = view.memories(project.p), context.scopes()
     seen, edge, steps = {ident}, [ident], list[Step]()
     for hop in range(1, hops + 1):
-        near = {each.id: each.number for start in edge for each in memories.links(start, scopes)}
+        near = {each.id: each.number for start in edge for each in memories.links(start, scopes, now=now)}
         wanted = sorted(near.keys() - seen, key=near.__getitem__)[: _MOST - len(steps)]
         seen.update(wanted)
         found = memories.read(wanted, now=now)
-        edge = [each for each in wanted if found[each].status == "active"]
-        steps += [Step(found[each], hop) for each in edge]
+        edge = wanted
+        steps += [Step(found[each], hop) for each in wanted]
     return steps

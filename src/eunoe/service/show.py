@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from eunoe.domain.address import Target
 from eunoe.domain.instants import optional_us
 from eunoe.domain.memory import Linked, Memory
+from eunoe.domain.rendering import harmless
 from eunoe.errors import Invalid, shown
 from eunoe.retrieval.pack import Entry, Section
 from eunoe.service.context import Context
@@ -17,7 +18,7 @@ from eunoe.service.read import get, links
 
 READ_TOKENS = 6000
 MOST = 50
-_CHARACTERS_A_TOKEN = 8  # hardly any text has more: no need to count what cannot fit
+_SAMPLE = 4000
 
 
 class Read(NamedTuple):
@@ -27,13 +28,15 @@ class Read(NamedTuple):
         memories: In the order in which they were asked for, each once.
         text: Fenced, within the budget.
         tokens: What the text costs.
-        omitted: How many of the memories it does not show.
+        shown: Ids of those that the text shows, in full or as a line.
+        omitted: How many it does not show.
         next_offset: Where a long body goes on, when only one memory was asked for and not all of it was shown.
     """
 
     memories: tuple[Memory, ...]
     text: str
     tokens: int
+    shown: tuple[str, ...]
     omitted: int
     next_offset: int | None
 
@@ -79,7 +82,7 @@ def show(
             return _one(presenter, memories[0], linked[memories[0].id], offset, budget)
         entries = [_entry(presenter, memory, linked[memory.id]) for memory in memories]
         packed = presenter.fenced([Section("", entries, 1.0)], budget=budget)
-    return Read(memories, packed.text, packed.tokens, packed.omitted, None)
+    return Read(memories, packed.text, packed.tokens, (*packed.full, *packed.lines), packed.omitted, None)
 
 
 def _address(context: Context, memory: Memory) -> str:
@@ -92,12 +95,13 @@ def _entry(presenter: Presenter, memory: Memory, linked: Sequence[Linked]) -> En
 
 def _one(presenter: Presenter, memory: Memory, linked: Sequence[Linked], offset: int, budget: int) -> Read:
     """Show as much of one memory as the budget holds, from `offset` on."""
-    if offset >= len(memory.body):
+    left = len(memory.body) - offset
+    if left <= 0 and offset:
         raise Invalid(
             "bad_offset", f"offset={offset:,} lies behind the end; the body has {len(memory.body):,} characters"
         )
     line = presenter.line(memory, links=len(linked))
-    size = min(len(memory.body) - offset, max(budget, 1) * _CHARACTERS_A_TOKEN)
+    size = min(left, _guess(presenter, memory.body[offset : offset + _SAMPLE], budget))
     while True:
         piece = presenter.slice(memory, linked, offset, size)
         packed = presenter.fenced([Section("", [Entry(memory.id, line, piece)], 1.0)], budget=budget)
@@ -106,4 +110,10 @@ def _one(presenter: Presenter, memory: Memory, linked: Sequence[Linked], offset:
         size = min(size * 3 // 4, max(size * budget // max(piece.tokens, 1), 1))
     end = offset + size
     more = end if packed.full and end < len(memory.body) else None
-    return Read((memory,), packed.text, packed.tokens, packed.omitted, more)
+    return Read((memory,), packed.text, packed.tokens, (*packed.full, *packed.lines), packed.omitted, more)
+
+
+def _guess(presenter: Presenter, sample: str, budget: int) -> int:
+    """Return about how many characters a budget holds, by what the beginning costs: counting all would take seconds."""
+    tokens = presenter.count(harmless(sample)) if sample else 1
+    return max(len(sample) * budget // max(tokens, 1), 1)

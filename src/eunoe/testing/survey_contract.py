@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eunoe.ports.store import Store
 from eunoe.ports.survey import Standing
-from eunoe.testing.contracts import BOTH, now_filter
+from eunoe.testing.contracts import BOTH, LATER_US, now_filter
 from eunoe.testing.records import Recorder
 
 
@@ -49,8 +49,8 @@ class SurveyContract:
         recorder.remember("something", kind="state", tags=["c"], scope="user:kim")
         with store.reading() as view:
             survey = view.survey(recorder.p)
-            assert survey.labels(("project",)) == {"kind:gotcha": 2, "tag:a": 2, "tag:b": 1}
-            assert survey.labels(BOTH) == {
+            assert survey.labels(("project",), now=LATER_US) == {"kind:gotcha": 2, "tag:a": 2, "tag:b": 1}
+            assert survey.labels(BOTH, now=LATER_US) == {
                 "kind:gotcha": 2,
                 "kind:state": 1,
                 "tag:a": 2,
@@ -59,7 +59,22 @@ class SurveyContract:
             }
         recorder.record("memory.archived", {"memory": gone})
         with store.reading() as view:
-            assert view.survey(recorder.p).labels(("project",)) == {"kind:gotcha": 1, "tag:a": 1, "tag:b": 1}
+            assert view.survey(recorder.p).labels(("project",), now=LATER_US) == {
+                "kind:gotcha": 1,
+                "tag:a": 1,
+                "tag:b": 1,
+            }
+
+    def test_what_is_scheduled_or_has_ended_is_not_counted(self, store: Store) -> None:
+        recorder = Recorder(store)
+        recorder.remember("something", tags=["a"])
+        recorder.remember("something", tags=["a"], valid_to=LATER_US - 1)
+        recorder.remember("something", tags=["b"], expires_at=LATER_US)
+        recorder.remember("something", tags=["c"], valid_from=LATER_US + 1)
+        with store.reading() as view:
+            survey = view.survey(recorder.p)
+            assert survey.labels(("project",), now=LATER_US) == {"kind:fact": 1, "tag:a": 1}
+            assert survey.labels(("project",), now=LATER_US - 2) == {"kind:fact": 3, "tag:a": 2, "tag:b": 1}
 
     def test_the_disputed_are_named_by_number(self, store: Store) -> None:
         recorder = Recorder(store)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 # A passage is live only while its version is believed and its memory active; what else the common recall asks stands
 # in the passage as well, so that it needs no join.
-_NOW = (
+NOW = (
     "pa.live = 1 and pa.valid_from <= :now and (pa.valid_to is null or pa.valid_to > :now) "
     "and (pa.expires_at is null or pa.expires_at > :now)"
 )
@@ -59,7 +59,7 @@ class Where:
 def condition(accept: Filter) -> Where:
     """Return the condition that a filter means."""
     past = accept.known_at is not None
-    parts = [_THEN if past else _NOW, f"pa.scope in ({names('scope', accept.scopes)})"]
+    parts = [_THEN if past else NOW, f"pa.scope in ({names('scope', accept.scopes)})"]
     params: dict[str, Any] = {"now": accept.now, **values("scope", accept.scopes)}
     if accept.is_open:
         return Where(" and ".join(parts), params, "")

@@ -12,7 +12,7 @@ from eunoe.domain.memory import Linked, Memory, display_title
 from eunoe.ports.memories import Interval, Rejection, Stand
 from eunoe.ports.text_index import Filter
 from eunoe.stores.sql.connection import Connection, Row
-from eunoe.stores.sql.filters import condition, names, values
+from eunoe.stores.sql.filters import NOW, condition, names, values
 from eunoe.stores.sql.statements import load
 
 _SQL = load("memories")
@@ -21,6 +21,9 @@ _PICK_LIVE = "v.version = m.version"
 _PICK_KNOWN = "v.recorded_from <= :known_at and (v.recorded_to is null or v.recorded_to > :known_at)"
 _PICK_ALL = "v.version >= 1"
 _AT_ONCE = 64
+
+BELIEVED = f"""
+join passages pa on pa.p = m.p and pa.memory = m.id and pa.version = m.version and pa.ordinal = 0 and {NOW}"""
 
 
 class SqlBeliefs:
@@ -111,11 +114,13 @@ class SqlMemories:
         rows = self._connection.run(sql, {"p": self._p, "id": ident})
         return [hydrate(row, now) for row in rows]
 
-    def links(self, ident: str, scopes: Sequence[str]) -> list[Linked]:
+    def links(self, ident: str, scopes: Sequence[str], *, now: int | None = None) -> list[Linked]:
         """See `Memories.links`."""
+        params = {"p": self._p, "id": ident} | ({} if now is None else {"now": now})
+        sql = _SQL["links"].format(believed="" if now is None else BELIEVED)
         return [
             Linked(id=other, number=number, title=display_title(title, body), note=note)
-            for other, number, title, body, note, scope in self._run("links", id=ident)
+            for other, number, title, body, note, scope in self._connection.run(sql, params)
             if scope in scopes
         ]
 

@@ -33,8 +33,8 @@ _FINAL = ("subject_insert", "evidence_insert", "rejection_insert")
 _NOT_READ = (
     *("memories_fp", "memories_words", "memories_pending", "memories_successor", "memories_session"),
     *("memories_expiry", "versions_browse", "versions_recorded", "tags_memory", "paths_path", "evidence_source"),
-    *("passages_turns", "contradictions_state", "memories_disputed", "versions_states", "versions_large"),
-    *("passages_ending",),
+    *("passages_turns", "passages_begin", "passages_ending", "contradictions_state", "memories_disputed"),
+    *("versions_states", "versions_large"),
 )
 _BATCH = 250
 _COPIED = 5000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eunoe.domain.canonical import parse
 from eunoe.ports.survey import Standing
 from eunoe.ports.text_index import Filter
 from eunoe.stores.sql.connection import Connection, Row
@@ -32,10 +33,14 @@ class SqlSurvey:
         """See `Survey.disputed`."""
         return [row[0] for row in self._filtered("disputed", accept, limit)]
 
-    def labels(self, scopes: Sequence[str]) -> dict[str, int]:
+    def labels(self, scopes: Sequence[str], *, now: int) -> dict[str, int]:
         """See `Survey.labels`."""
-        sql = _SQL["labels"].format(scopes=names("scope", scopes))
-        return dict(self._connection.run(sql, {"p": self._p, **values("scope", scopes)}))
+        listed, params = names("scope", scopes), {"p": self._p, **values("scope", scopes)}
+        found: dict[str, int] = dict(self._connection.run(_SQL["labels"].format(scopes=listed), params))
+        for kind, tags in self._connection.run(_SQL["lapsed"].format(scopes=listed), params | {"now": now}):
+            for label in (f"kind:{kind}", *(f"tag:{tag}" for tag in parse(tags))):
+                found[label] -= 1
+        return {label: n for label, n in found.items() if n > 0}
 
     def _filtered(self, name: str, accept: Filter, limit: int) -> list[Row]:
         where = condition(accept)

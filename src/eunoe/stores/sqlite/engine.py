@@ -65,6 +65,7 @@ class SqliteEngine:
         except BaseException:
             self._writer.close()
             raise
+        self._place = None if path == ":memory:" else _place_of(path)
 
     @contextmanager
     def reading(self) -> Iterator[SqliteConnection]:
@@ -91,6 +92,7 @@ class SqliteEngine:
             raise unusable("locked", self.path, "is being written to by another thread: try again")
         try:
             connection = self._open_writer()
+            self._check_place()
             connection.begin(patient=patient)
             try:
                 self._check_schema(connection)
@@ -173,6 +175,11 @@ class SqliteEngine:
                 return
         connection.close()
 
+    def _check_place(self) -> None:
+        """Refuse to write to a file that was removed or replaced since it was opened: it would be lost with us."""
+        if self._place is not None and self._place != _place_of(self.path):
+            raise unusable("moved_away", self.path, "was removed or replaced while it was open; start again")
+
     def _check_schema(self, connection: SqliteConnection) -> None:
         """A newer process may have migrated the file since it was opened."""
         ((found,),) = connection.run("pragma user_version")
@@ -213,6 +220,15 @@ class SqliteEngine:
         apply(writer, pending, now=now_us())
         writer.run(f"pragma application_id = {APPLICATION_ID}")
         writer.run(f"pragma user_version = {len(self._migrations)}")
+
+
+def _place_of(path: str) -> tuple[int, int] | None:
+    """Return what tells a file from another one that gets its name; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _end(connection: SqliteConnection, how: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from eunoe.domain.memory import Change, Memory, Receipt
 from eunoe.domain.text import one_line
-from eunoe.errors import Invalid
+from eunoe.errors import Invalid, shown
 from eunoe.service import lifecycle, links
 from eunoe.service.briefing import briefing
 from eunoe.service.context import Context
@@ -21,35 +21,39 @@ from eunoe.service.related import related
 from eunoe.service.remember import remember
 from eunoe.service.show import show
 from eunoe.service.tidying import review_text
-from eunoe.service.update import update
+from eunoe.service.update import FIELDS, update
 
 Answer = tuple[str, Mapping[str, Any]]
 
-RECALL_TOKENS = 1200
 RECALL_HITS = 20
+_PROJECTS = 50
 
 
 def _briefing(context: Context, *, project: str | None = None, **asked: Any) -> Answer:
-    told = briefing(context.named(project), **asked)
+    told = briefing(_there(context, project), **asked)
     return told.text, {"project": told.project, "tokens": told.tokens, "omitted": told.omitted}
 
 
 def _recall(context: Context, query: str, *, project: str | None = None, **asked: Any) -> Answer:
-    there = context.named(project)
-    asked = {"limit": RECALL_HITS, "budget_tokens": RECALL_TOKENS} | asked
-    found = recall(there, query, include_me=there.caller.user is not None, **asked)
-    hits = [_found(there, hit.memory) | {"evidence": round(hit.evidence, 3)} for hit in found.hits]
+    there = _there(context, project)
+    found = recall(there, query, include_me=there.caller.user is not None, **{"limit": RECALL_HITS} | asked)
+    hits = [
+        _found(there, hit.memory) | {"evidence": round(hit.evidence, 3)}
+        for hit in found.hits
+        if hit.memory.id in found.shown
+    ]
     facts = {"project": there.slug, "hits": hits, "total": found.total, "omitted": found.omitted, "weak": found.weak}
     return found.text or "", facts | ({"degraded": list(found.degraded)} if found.degraded else {})
 
 
-def _get(context: Context, *, targets: Sequence[str] = (), **asked: Any) -> Answer:
-    read = show(context, targets, **asked)
-    facts: dict[str, Any] = {"memories": [_facts(context, memory) for memory in read.memories]}
-    if len(read.memories) == 1 and not read.omitted and read.next_offset is None and not asked.get("offset"):
-        facts["memories"][0]["body"] = read.memories[0].body  # as it was stated: the text shows it escaped
+def _get(context: Context, *, targets: Sequence[str] = (), budget_tokens: int, **asked: Any) -> Answer:
+    read = show(context, targets, budget_tokens=budget_tokens, **asked)
+    memories = [_facts(context, memory) for memory in read.memories if memory.id in read.shown]
+    is_whole = len(memories) == 1 and not read.omitted and read.next_offset is None and not asked.get("offset")
+    if is_whole and read.tokens + context.tokens(read.memories[0].body) <= budget_tokens:
+        memories[0]["body"] = read.memories[0].body  # as it was stated: the text shows it escaped
     more = {"next_offset": read.next_offset} if read.next_offset is not None else {}
-    return read.text, facts | more | ({"omitted": read.omitted} if read.omitted else {})
+    return read.text, {"memories": memories, **more, **({"omitted": read.omitted} if read.omitted else {})}
 
 
 def _remember(context: Context, body: str, **asked: Any) -> Answer:
@@ -61,6 +65,8 @@ def _update(
     context: Context, target: str, *, clear: Sequence[str] = (), archive: bool = False, **changes: Any
 ) -> Answer:
     changes = {name: value for name, value in changes.items() if value is not False or name == "pinned"}
+    if unknown := set(clear) - set(FIELDS):
+        raise Invalid("unknown_field", f"{shown(min(unknown))} cannot be cleared; fields are {' '.join(FIELDS)}")
     cleared = {name: () if name in ("tags", "paths") else None for name in clear}
     if twice := cleared.keys() & changes.keys():
         raise Invalid("clear_and_set", f"{min(twice)} is given and in clear; choose one")
@@ -78,19 +84,20 @@ def _link(context: Context, a: str, b: str, *, note: str | None = None, cut: boo
 
 def _related(context: Context, target: str, **asked: Any) -> Answer:
     found = related(context, target, **asked)
-    steps = [{**_found(context, each.memory), "hops": each.hops} for each in found.memories]
+    reached = (each for each in found.memories if each.memory.id in found.shown)
+    steps = [{**_found(context, each.memory), "hops": each.hops} for each in reached]
     return found.text, {"related": steps, "omitted": found.omitted}
 
 
 def _history(context: Context, **asked: Any) -> Answer:
     told = history_text(context, **asked)
-    return told.text, {"steps": told.steps, "omitted": told.omitted}
+    return told.text, {"steps": list(told.steps), "omitted": told.omitted}
 
 
-def _review(context: Context) -> Answer:
-    told = review_text(context)
-    sections = {each.name: {"total": each.total, "numbers": list(each.numbers)} for each in told.review.sections}
-    return told.text, {"project": told.review.project, "sections": sections, "omitted": told.omitted}
+def _review(context: Context, **asked: Any) -> Answer:
+    told = review_text(context, **asked)
+    totals = {each.name: each.total for each in told.review.sections}
+    return told.text, {"project": told.review.project, "sections": totals, "omitted": told.omitted}
 
 
 def _forget(context: Context, **asked: Any) -> Answer:
@@ -98,12 +105,25 @@ def _forget(context: Context, **asked: Any) -> Answer:
 
 
 def _list_projects(context: Context) -> Answer:
-    rows = list_projects(context)
+    rows = sorted(list_projects(context), key=lambda row: not row.current)
+    shown_ = rows[:_PROJECTS]
     lines = [
-        f"{'* ' if row.current else ''}{row.slug} · memories: {row.active:,} · links: {row.links:,}" for row in rows
+        f"{'* ' if row.current else ''}{row.slug} · memories: {row.active:,} · links: {row.links:,}" for row in shown_
     ]
-    facts = [{"slug": row.slug, "memories": row.active, "links": row.links, "current": row.current} for row in rows]
-    return "\n".join(lines) or "There is no project yet; remember something first.", {"projects": facts}
+    if len(rows) > _PROJECTS:
+        lines.append(f"… {len(rows) - _PROJECTS:,} more")
+    facts = [{"slug": row.slug, "memories": row.active, "links": row.links, "current": row.current} for row in shown_]
+    told = "\n".join(lines) or "There is no project yet; remember something first."
+    return told, {"projects": facts, "omitted": len(rows) - len(shown_)}
+
+
+def _there(context: Context, project: str | None) -> Context:
+    """Return the session in a project that was named. Raises `NotFound` (`no_project`): a name may be mistyped."""
+    there = context.named(project)
+    if there is not context:
+        with there.store.reading() as view:
+            there.existing(view)
+    return there
 
 
 def _changed(change: Change) -> Answer:

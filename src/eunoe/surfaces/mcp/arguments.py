@@ -54,13 +54,13 @@ def _parsed(text: str) -> Any:
     """Return a list that was sent as its JSON text; any other text is one entry."""
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     return found if isinstance(found, list) else text
 
 
 def _integer(parameter: Parameter, value: Any) -> int:
-    if isinstance(value, str) and value.strip().lstrip("-").isdecimal() and len(value) < 20:
+    if isinstance(value, str) and value.strip().removeprefix("-").isdecimal() and len(value) < 20:
         return int(value)
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -73,16 +73,16 @@ def _number(parameter: Parameter, value: Any) -> float:
     try:
         if not isinstance(value, bool | list | Mapping):
             return float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         pass
     raise _bad(parameter, value, "a number")
 
 
 def _flag(parameter: Parameter, value: Any) -> bool:
-    word = value.strip().lower() if isinstance(value, str) else value
-    if word is True or word in _TRUE:
+    word = str(value).strip().lower() if isinstance(value, str | bool | int) else ""
+    if word in _TRUE:
         return True
-    if word is False or word in _FALSE:
+    if word in _FALSE:
         return False
     raise _bad(parameter, value, "true or false")
 

@@ -30,7 +30,7 @@ class Parameter(NamedTuple):
 
     Attributes:
         name: As the model writes it.
-        type: `text`, `texts`, `integer`, `number`, `flag`, `kind` or `kinds`.
+        type: `text`, `texts`, `integer`, `number`, `flag` or `kind`.
         help: A few words, or empty where the name says it.
         field: The use case's name for it; default the same.
         required: Whether a call must have it.
@@ -52,6 +52,7 @@ class Tool(NamedTuple):
         parameters: What it takes.
         reads: True for tools that change nothing.
         destroys: True for the one that takes something away.
+        tokens: What its answer may cost where the call does not say; 0 for answers that are short anyway.
     """
 
     name: str
@@ -59,19 +60,21 @@ class Tool(NamedTuple):
     parameters: tuple[Parameter, ...] = ()
     reads: bool = True
     destroys: bool = False
+    tokens: int = 0
 
 
 _ID = Parameter("id", help="12 or me#12", field="target", required=True)
 _BUDGET = Parameter("budget_tokens", "integer")
 _PROJECT = Parameter("project")
-_CLOCKS = (Parameter("as_of", help="true then"), Parameter("known_at", help="recorded by then"))
+_CLOCKS = (Parameter("as_of"), Parameter("known_at", help="recorded by then"))
 _LABELS = (Parameter("tags", "texts"), Parameter("paths", "texts"))
 
 TOOLS = (
     Tool(
         "briefing",
-        "What to know before starting. Call first; name the task.",
+        "What to know before starting: call it first.",
         (Parameter("focus", help="the task"), Parameter("paths", "texts"), _BUDGET, _PROJECT),
+        tokens=1500,
     ),
     Tool(
         "recall",
@@ -85,6 +88,7 @@ TOOLS = (
             _BUDGET,
             _PROJECT,
         ),
+        tokens=1200,
     ),
     Tool(
         "get",
@@ -97,10 +101,11 @@ TOOLS = (
             Parameter("known_at"),
             _BUDGET,
         ),
+        tokens=6000,
     ),
     Tool(
         "remember",
-        "Save one fact. A new value of a key replaces the old one.",
+        "Save one fact; a new value of a key replaces the old.",
         (
             Parameter("body", required=True),
             Parameter("title"),
@@ -110,11 +115,12 @@ TOOLS = (
             Parameter("value"),
             Parameter("importance", "number"),
             Parameter("pinned", "flag"),
-            Parameter("valid_from", help="ISO time"),
+            Parameter("valid_from"),
             Parameter("links", "texts", help="ids"),
             Parameter("supersedes", "texts"),
             Parameter("scope", help="user:<id>: private"),
-            Parameter("force", "flag", help="despite a near-duplicate"),
+            Parameter("source"),
+            Parameter("force", "flag"),
         ),
         reads=False,
     ),
@@ -152,12 +158,18 @@ TOOLS = (
         "related",
         "Walk the links of a memory.",
         (_ID, Parameter("hops", "integer", help="1 to 3")),
+        tokens=800,
     ),
-    Tool("history", "All that happened to a memory or key.", (Parameter("id", field="target"), Parameter("key"))),
-    Tool("review", "What needs tidying."),
+    Tool(
+        "history",
+        "What happened to a memory or key.",
+        (Parameter("id", field="target"), Parameter("key")),
+        tokens=1500,
+    ),
+    Tool("review", "What needs tidying.", tokens=1500),
     Tool(
         "forget",
-        "Take back a memory, or all with these tags or scope.",
+        "Take back a memory, or all with tags or a scope.",
         (
             Parameter("id", field="target"),
             Parameter("tags", "texts"),

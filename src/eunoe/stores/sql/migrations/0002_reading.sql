@@ -24,3 +24,4 @@ where pa.live = 1 and pa.ordinal = 0
 group by pa.p, pa.scope, t.tag;
 
 create index memories_disputed on memories (p, number) where disputed_at is not null;
+create index passages_begin on passages (p, valid_from) where live = 1;

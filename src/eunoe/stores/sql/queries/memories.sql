@@ -67,7 +67,7 @@ from (
   select p, a as other, note from links where p = :p and b = :id
 ) l
 join memories m on m.p = l.p and m.id = l.other
-join memory_versions v on v.p = m.p and v.memory = m.id and v.version = m.version
+join memory_versions v on v.p = m.p and v.memory = m.id and v.version = m.version{believed}
 order by +m.number
 
 -- name: select
