@@ -1,4 +1,4 @@
-"""Writes the reference pages that are made from tables in the code: the commands and the kinds.
+"""Writes the reference pages that are made from tables in the code: the commands, the tools and the kinds.
 
     python docs/generate.py           write the pages
     python docs/generate.py --check   change nothing; exit 1 when a page is out of date
@@ -16,11 +16,16 @@ from textwrap import fill
 import click
 
 from eunoe.domain.kinds import KINDS
-from eunoe.service.catalog import CATALOG
+from eunoe.service import briefing, history, related, show, tidying
+from eunoe.service.catalog import BY_NAME, CATALOG
 from eunoe.surfaces.cli.main import group, sections, summary
 from eunoe.surfaces.cli.options import shared_options
+from eunoe.surfaces.mcp.answers import RECALL_HITS, RECALL_TOKENS
+from eunoe.surfaces.mcp.tools import INSTRUCTIONS, TOOLS, Parameter, Tool
+from eunoe.surfaces.mcp.tools import KINDS as OFFERED_KINDS
 
 REFERENCE = Path(__file__).parent / "reference"
+_SEEN = Path(__file__).parent / "explanation" / "clients-seen.md"
 
 _NOTE = "<!-- Written by `make docs` out of {source}. -->\n\n"
 
@@ -74,6 +79,213 @@ it ages. Without a kind a memory is a `fact`, and a `note` when its body is long
 code [`vault`](errors.md).
 """
 
+_MCP_HEAD = """# The tools of an agent (MCP)
+
+`eunoe mcp` serves one agent over standard input and output. A client starts it; [`eunoe setup`](cli.md#setup) writes
+the entry ([connect a client](../howto/connect-a-client.md)). It needs the extra `pip install '.[mcp]'`. It speaks the
+protocol in both eras, with the handshake `initialize` and without. Standard output carries JSON-RPC only; what went
+wrong unexpectedly is on standard error. The server ends when its client closes standard input, and it opens the
+store with the first call, not before. This page is made from the tools themselves. Which tool when:
+[use it from an agent](../howto/use-from-an-agent.md).
+
+## What a client is told
+
+All definitions together cost at most 1,050 o200k tokens; a test counts them. For that they have no bounds, no defaults
+and no output schemas. A bound that is broken gives an error which names it. The instructions of the server:
+
+{instructions}
+
+## What an answer is
+
+Text that a model reads, and the facts behind it as an object: addresses, numbers and outcomes, so that a program need
+not read the text. Which form the facts have depends on the name by which the client introduces itself:
+
+| client | text | facts |
+|---|---|---|
+| name begins with `claude-code` or `codex` | content | `_meta["eunoe/facts"]` |
+| any other | content, and `text` in the structured content | structured content |
+
+The two in the first row show their model the structured form in place of the text, which would be dearer and without
+the lines of the fence.{seen}
+
+Text out of memories stands in a fence and within a [budget](../explanation/budgets.md). The budgets of one answer, in
+o200k tokens:
+
+| tool | budget | can be set |
+|---|--:|---|
+{budgets}
+## Errors
+
+An error is an answer with `isError`. Its text is `code: what to do`; its facts are
+`{{"error": {{"kind", "code", "message", "retryable"}}}}`, with `details` where there are some. The codes are those of
+[errors.md](errors.md). The server goes on after any of them. A setting that is wrong is an error of each call, so that
+the agent can tell its person.
+
+## How memories are named
+
+| written | means |
+|---|---|
+| `12`, `"12"`, `"#12"` | number 12 of the session's project |
+| `"me#12"` | number 12 of the user's own project |
+| `"acme/api#12"` | number 12 of another project |
+| an id | that memory |
+
+Other projects are read by address, and with `project` in `briefing` and `recall`. Nothing is written there: a call that
+would is refused with `other_project`. With `EUNOE_USER` set, `recall` finds what is in the user's own project as well.
+
+Arguments are taken as models write them: `12` for `"12"`, one text where a list belongs, a list as its JSON text,
+`"true"` for true. `null` and an empty list count as left out.
+
+## Who speaks
+
+An agent, always. Its name is the one by which the client introduces itself, its session the one that the client's
+environment names, else one of its own. Neither can be given as an argument. What an agent cannot do is in
+[use it from an agent](../howto/use-from-an-agent.md#what-needs-a-person).
+
+## The tools
+
+"""
+
+# What each tool answers: in words, and in the fields of its facts.
+_ANSWERS = {
+    "briefing": (
+        "Returns what a session should know before it starts: see [budgets](../explanation/budgets.md). Where nothing "
+        "is remembered yet, it says so.",
+        "`project tokens omitted`",
+    ),
+    "recall": (
+        "Returns the best hits in full, the next ones as lines, and the number of the others. When nothing fits well "
+        "the text says so. `tags` must all be there; of `kinds` and `paths` any will do.",
+        "`project total omitted weak`; `hits`, each with `number kind evidence`, and `project` when it is another one; "
+        "`degraded` when a lane failed",
+    ),
+    "get": (
+        "Returns memories whatever their status, by `ids`, by `key`, or both. A body that is longer than the budget is "
+        "shown in part; `next_offset` is the `offset` to go on with.",
+        "`memories`, each with `number kind id version status title tags paths` and, where it has them, `key value "
+        "source superseded_by`, and `project` when it is another one; `body` as stated, when there is one memory "
+        "and all of it is shown; `next_offset`, `omitted`",
+    ),
+    "remember": (
+        "Returns a receipt when the memory is durable. Restating confirms; a new value of a `key` replaces the old "
+        "one; a near-duplicate is refused with its number (`near_duplicate`). See "
+        "[how corrections work](../explanation/corrections.md).",
+        "`outcome number id`; `replaced`, `twins`, `masked` where there are some",
+    ),
+    "update": (
+        "Writes a new version; what is not named stays. `clear` empties `title key value tags paths source "
+        "valid_to`. "
+        "`confirm` and `dispute` exclude each other; `archive` stands alone.",
+        "`action numbers`",
+    ),
+    "link": ("Links have no direction. `cut` removes the link.", "`action numbers`"),
+    "related": (
+        "Returns what is linked, the nearest first, each memory once. What is believed no more is passed by.",
+        "`related`, each with `number kind hops`, and `project` when it is another one; `omitted`",
+    ),
+    "history": (
+        "Returns every step, the newest first, with the text of each version.",
+        "`steps`, each with `type recorded_at`, and `number version` where there is one; `omitted`",
+    ),
+    "review": (
+        "Returns what needs tending, each section with what to do: see [tidy a project](../howto/tidy-a-project.md).",
+        "`project omitted`; `sections` by name, each with `total numbers`",
+    ),
+    "forget": (
+        "Takes back one memory, or all that have all the tags given and that scope. Without any of them it is refused. "
+        "`dry_run` tells what would go.",
+        "`action numbers`; `dry_run`",
+    ),
+    "list_projects": (
+        "Returns the projects of the store with what the user may read in them; `*` marks the session's.",
+        "`projects`, each with `slug memories links current`",
+    ),
+}
+
+# Where the catalogue has no words for an argument, or others.
+_ARGUMENTS = {
+    "a": "one memory",
+    "b": "the other",
+    "body": "what to remember, or the corrected text",
+    "archive": "put it away; its key is free again",
+    "budget_tokens": "o200k tokens at most",
+    "clear": "names of fields to empty",
+    "cut": "cut the link instead",
+    "focus": "the task, in any words: what bears on it comes first",
+    "id": "the memory",
+    "ids": "memories by number, id, `me#12` or `acme/api#12`",
+    "kinds": "only of these kinds",
+    "limit": "hits at most",
+    "links": "memories that it belongs with",
+    "offset": "characters of a long body to skip",
+    "paths": "files or folders that it is about",
+    "project": "another project, by name; `me` for the user's own",
+    "query": "any text; no character is grammar",
+    "supersedes": "memories that it takes the place of",
+    "tags": "tags",
+}
+
+_TYPES = {
+    "text": "text",
+    "texts": "list of texts",
+    "integer": "whole number",
+    "number": "number",
+    "flag": "true or false",
+    "kind": "one of the kinds above",
+}
+
+
+def tools() -> str:
+    """Return the page of the tools of an agent."""
+    seen = " What was seen is in [clients seen](../explanation/clients-seen.md)." if _SEEN.is_file() else ""
+    told = fill(INSTRUCTIONS, 118, initial_indent="> ", subsequent_indent="> ")
+    head = _MCP_HEAD.format(instructions=told, seen=seen, budgets=_budgets())
+    parts = [_NOTE.format(source="src/eunoe/surfaces/mcp"), "\n\n".join(map(_wrapped, head.split("\n\n")))]
+    parts.append("| tool | what a model reads of it | writes |\n|---|---|---|\n")
+    parts += [f"| [`{tool.name}`](#{tool.name}) | {tool.help} | {_writes(tool)} |\n" for tool in TOOLS]
+    kinds_ = " ".join(f"`{kind}`" for kind in OFFERED_KINDS)
+    parts.append(f"\n{_wrapped(f'`kind` of `remember` takes {kinds_}; see [kinds.md](kinds.md).')}\n")
+    parts += [_tool(tool) for tool in TOOLS]
+    return "".join(parts)
+
+
+def _budgets() -> str:
+    rows = (
+        ("briefing", f"{briefing.DEFAULT_TOKENS:,}", "`budget_tokens`"),
+        ("recall", f"{RECALL_TOKENS:,}, for at most {RECALL_HITS} memories", "`budget_tokens`, `limit`"),
+        ("get", f"{show.READ_TOKENS:,}, for at most {show.MOST} memories", "`budget_tokens`"),
+        ("related", f"{related.DEFAULT_TOKENS:,}", ""),
+        ("history", f"{history.DEFAULT_TOKENS:,}", ""),
+        ("review", f"{tidying.DEFAULT_TOKENS:,}", ""),
+    )
+    return "".join(f"| `{name}` | {most} | {settable} |\n" for name, most, settable in rows)
+
+
+def _writes(tool: Tool) -> str:
+    return "takes away" if tool.destroys else "" if tool.reads else "yes"
+
+
+def _tool(tool: Tool) -> str:
+    told, facts = _ANSWERS[tool.name]
+    rows = "".join(_argument(tool, each) for each in tool.parameters)
+    table = f"\n| argument | type | meaning |\n|---|---|---|\n{rows}" if rows else "\nIt takes no arguments.\n"
+    return f"\n### {tool.name}\n\n{_wrapped(told)}\n{table}\n{_wrapped(f'Facts: {facts}.')}\n"
+
+
+def _argument(tool: Tool, parameter: Parameter) -> str:
+    known = {field.name: field.help for field in BY_NAME[tool.name].fields} if tool.name in BY_NAME else {}
+    meaning = _ARGUMENTS.get(parameter.name) or known[parameter.field or parameter.name]
+    needed = ", required" if parameter.required else ""
+    return f"| `{parameter.name}` | {_TYPES[parameter.type]}{needed} | {meaning.replace('<', '&lt;')} |\n"
+
+
+def _wrapped(text: str) -> str:
+    return (
+        text
+        if text[:1] in tuple("|>#") or not text
+        else fill(text, 120, break_on_hyphens=False, break_long_words=False)
+    )
+
 
 def commands() -> str:
     """Return the page of commands."""
@@ -98,7 +310,7 @@ def kinds() -> str:
     return "".join(lines)
 
 
-PAGES = {REFERENCE / "cli.md": commands, REFERENCE / "kinds.md": kinds}
+PAGES = {REFERENCE / "cli.md": commands, REFERENCE / "mcp.md": tools, REFERENCE / "kinds.md": kinds}
 
 
 def outdated() -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import os
 import re
 import shlex
@@ -13,10 +14,15 @@ from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 from urllib.parse import unquote
 from xml.etree import ElementTree as Xml
 
+import anyio
 import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.types import CallToolResult, TextContent
 
 from eunoe import Memory
 from eunoe.config import trust
@@ -24,6 +30,8 @@ from eunoe.domain import limits
 from eunoe.projections.project import HANDLERS
 from eunoe.service.catalog import CATALOG
 from eunoe.surfaces.cli.main import sections
+from eunoe.surfaces.mcp.door import Door
+from eunoe.surfaces.mcp.server import answer
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -211,10 +219,10 @@ def test_the_python_blocks_of_a_page_run_in_order(name: str, capsys: pytest.Capt
     assert not printed or printed.strip() in text_of(DOCS / name)
 
 
-def steps(page: Path) -> list[tuple[str, str]]:
-    """Return the commands of a page's console blocks, each with what the page says it prints."""
+def steps(text: str) -> list[tuple[str, str]]:
+    """Return the commands of console blocks, each with what the page says it prints."""
     found: list[tuple[str, str]] = []
-    for block in blocks(page, "console"):
+    for block in re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, printed = piece.partition("\n")
             found.append((command, printed))
@@ -223,24 +231,86 @@ def steps(page: Path) -> list[tuple[str, str]]:
 
 def timeless(text: str) -> str:
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "WHEN", text)
-    return re.sub(r"eunoe-head-1:[0-9a-f:-]+", "HEAD", text)
+    text = re.sub(r"(by \S+|last write) \d{4}-\d\d-\d\d", r"\1 DAY", text)
+    text = re.sub(r"eunoe-[0-9a-f]{8}\b", "FENCE", text)
+    return re.sub(r"eunoe-head-1:[0-9a-f:-]+", "HEAD", text).strip()
 
 
-def test_following_the_tutorial_prints_what_it_says(tmp_path: Path) -> None:
-    markers = {name for _, variables in trust._MARKERS for name in variables} | set(trust._NAMING)
-    environment = {name: value for name, value in os.environ.items() if name not in markers}
-    environment |= {"EUNOE_HOME": str(tmp_path / "home"), "EUNOE_PROJECT": "acme/shop"}
-    ran = 0
-    for command, printed in steps(DOCS / "tutorial" / "first-memory.md"):
+def agrees(printed: str, shown: str) -> bool:
+    """Tell whether a command printed what the page shows; a line `…` of the page stands for any lines."""
+    parts = re.split(r"^…$", timeless(shown), flags=re.MULTILINE)
+    return re.fullmatch(".*".join(map(re.escape, parts)), timeless(printed), re.DOTALL) is not None
+
+
+class Follower:
+    """Somebody who types what a page says, in a home of their own; installing is left out."""
+
+    def __init__(self, home: Path, **settings: str) -> None:
+        others = {"EUNOE_", "CLAUDE_", "XDG_", *(name for _, names in trust._MARKERS for name in names), *trust._NAMING}
+        self.home = home
+        self.folder = home / "eunoe"
+        self.folder.mkdir(parents=True)
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith(tuple(others))}
+        self.environment |= {"HOME": str(home), "XDG_DATA_HOME": str(home / ".local" / "share"), **settings}
+
+    def run(self, command: str) -> str:
         words = shlex.split(command)
-        if words[0] != "eunoe":
-            continue
-        call = [sys.executable, "-m", *words]
-        done = subprocess.run(call, env=environment, cwd=tmp_path, capture_output=True, timeout=30, check=False)
+        if words[0] == "cd":
+            self.folder = (self.folder / words[1]).resolve(strict=True)
+        if words[0] not in ("eunoe", "git"):
+            return ""
+        call = [sys.executable, "-m", *words] if words[0] == "eunoe" else words
+        done = subprocess.run(
+            call, env=self.environment, cwd=self.folder, capture_output=True, timeout=60, check=False, encoding="utf-8"
+        )
         assert done.returncode == 0, (command, done.stderr)
-        assert timeless(done.stdout.decode()).strip() == timeless(printed).strip(), command
-        ran += 1
-    assert ran > 10
+        return done.stdout.replace(str(Path(sys.executable).parent), "/you/eunoe/.venv/bin").replace(
+            str(self.home), "/you"
+        )
+
+    def follow(self, text: str) -> int:
+        """Run all commands of a text, compare what they print, and return how many there were."""
+        ran = steps(text)
+        for command, shown in ran:
+            printed = self.run(command)
+            assert agrees(printed, shown), (command, printed)
+        return len(ran)
+
+    def ask(self, entry: dict[str, Any], tool: str, **arguments: str) -> str:
+        """Start what a client's entry says, and call a tool."""
+
+        async def talk() -> str:
+            server = StdioServerParameters(
+                command=entry["command"], args=entry["args"], env=self.environment, cwd=str(self.folder)
+            )
+            async with Client(server) as client:
+                return text_of_answer(await client.call_tool(tool, arguments))
+
+        return anyio.run(talk)
+
+
+def text_of_answer(result: CallToolResult) -> str:
+    assert not result.is_error
+    [content] = result.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+def test_following_the_first_tutorial_prints_what_it_says(tmp_path: Path) -> None:
+    somebody = Follower(tmp_path, EUNOE_HOME=str(tmp_path / "data"), EUNOE_PROJECT="acme/shop")
+    assert somebody.follow(text_of(DOCS / "tutorial" / "first-memory.md")) > 10
+
+
+def test_following_the_tutorial_for_claude_code_prints_what_it_says(tmp_path: Path) -> None:
+    somebody = Follower(tmp_path)
+    page = text_of(DOCS / "tutorial" / "connect-claude-code.md")
+    before, shown, after = re.split(r"^```text\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    assert somebody.follow(before) > 8
+    entry = json.loads((tmp_path / ".claude.json").read_text("utf-8"))["mcpServers"]["eunoe"]
+    [task] = re.findall(r"^> (.+)$", before, re.MULTILINE)
+    assert agrees(somebody.ask(entry, "briefing", focus=task), shown)
+    assert somebody.follow(after) > 4
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".local", "eunoe", "shop"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
@@ -300,6 +370,55 @@ def test_every_method_of_the_library_is_documented_with_its_parameters(name: str
         return
     for parameter in inspect.signature(getattr(Memory, name)).parameters:
         assert parameter == "self" or re.search(rf"\b{parameter}\b", page)
+
+
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("remember", {"body": "The queue is Redis", "key": "queue", "value": "redis", "tags": ["infra"]}),
+    ("remember", {"body": "The worker drains the queue; my password is hunter2222"}),
+    ("remember", {"body": "The queue is Kafka", "key": "queue", "value": "kafka", "tags": ["infra"]}),
+    ("link", {"a": "2", "b": "3"}),
+    ("related", {"id": "2"}),
+    ("related", {"id": "acme/api#1"}),
+    ("update", {"id": "2", "dispute": True}),
+    ("briefing", {}),
+    ("recall", {"query": "queue"}),
+    ("get", {"ids": ["1", "me#1"]}),
+    ("get", {"key": "queue"}),
+    ("get", {"ids": ["acme/api#2"]}),
+    ("history", {"key": "queue"}),
+    ("review", {}),
+    ("list_projects", {}),
+    ("forget", {"tags": ["infra"], "dry_run": True}),
+]
+
+
+def test_every_fact_that_a_tool_answers_is_documented(tmp_path: Path) -> None:
+    store = tmp_path / "eunoe.sqlite"
+    with Memory.open(store, project="me", user="kim") as own:
+        own.remember("Kim prefers the queue short", kind="preference")
+    with Memory.open(store, project="acme/api", user="kim") as memory:
+        memory.remember_many([{"body": "Read me first"}, {"body": "long " * 10_000, "kind": "note"}])
+    door = Door(store=str(store), project="acme/shop", user="kim")
+    page = text_of(REFERENCE / "mcp.md")
+    for tool, given in CALLS:
+        result = answer(door, "somebody", tool, given)
+        assert not result.is_error, (tool, result.content)
+        told = re.search(rf"^### {tool}\n.*?^Facts: (.*?)\n(?:\n|\Z)", page, re.MULTILINE | re.DOTALL)
+        assert told, tool
+        documented = {word for span in re.findall(r"`([^`]+)`", told[1]) for word in span.split()}
+        assert facts_in(result.structured_content or {}) - {"text"} <= documented, tool
+    door.close()
+
+
+def facts_in(facts: Any) -> set[str]:
+    """Return all names of an object; sections are named by what they hold."""
+    if isinstance(facts, list):
+        return {name for each in facts for name in facts_in(each)}
+    if not isinstance(facts, dict):
+        return set()
+    named = facts.get("sections")
+    inner = {name: value for name, value in facts.items() if name != "sections"} | (named or {})
+    return ({"sections"} if named else set()) | (facts.keys() - {"sections"}) | facts_in(list(inner.values()))
 
 
 def test_every_event_type_is_documented_both_ways() -> None:
