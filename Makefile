@@ -40,8 +40,9 @@ bench: $(STAMP)   ## measure; LOCOMO=file adds LoCoMo
 soak: $(STAMP)   ## 1,000 kills, 8 × 500 writers, deep property tests
 	$(BIN)/python benchmarks/soak.py
 
-docs: $(STAMP)   ## write the generated reference pages
+docs: $(STAMP)   ## write the generated reference pages and pictures
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/screenshots.py
 
 clean:   ## remove what the targets made
 	rm -rf $(VENV) .harness .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist

@@ -25,7 +25,6 @@ from eunoe.surfaces.mcp.tools import INSTRUCTIONS, TOOLS, Parameter, Tool
 from eunoe.surfaces.mcp.tools import KINDS as OFFERED_KINDS
 
 REFERENCE = Path(__file__).parent / "reference"
-_SEEN = Path(__file__).parent / "explanation" / "clients-seen.md"
 
 _NOTE = "<!-- Written by `make docs` out of {source}. -->\n\n"
 
@@ -106,7 +105,7 @@ not read the text. Which form the facts have depends on the name by which the cl
 | any other | content, and `text` in the structured content | structured content |
 
 The two in the first row show their model the structured form in place of the text, which would be dearer and without
-the lines of the fence.{seen}
+the lines of the fence. See [what clients do](../explanation/clients-seen.md).
 
 Text out of memories stands in a fence and within a [budget](../explanation/budgets.md). The budgets of one answer, in
 o200k tokens:
@@ -237,9 +236,8 @@ _TYPES = {
 
 def tools() -> str:
     """Return the page of the tools of an agent."""
-    seen = " What was seen is in [clients seen](../explanation/clients-seen.md)." if _SEEN.is_file() else ""
     told = fill(INSTRUCTIONS, 118, initial_indent="> ", subsequent_indent="> ")
-    head = _MCP_HEAD.format(instructions=told, seen=seen, budgets=_budgets())
+    head = _MCP_HEAD.format(instructions=told, budgets=_budgets())
     parts = [_NOTE.format(source="src/eunoe/surfaces/mcp"), "\n\n".join(map(_wrapped, head.split("\n\n")))]
     parts.append("| tool | what a model reads of it | writes |\n|---|---|---|\n")
     parts += [f"| [`{tool.name}`](#{tool.name}) | {tool.help} | {_writes(tool)} |\n" for tool in TOOLS]

@@ -39,6 +39,7 @@ SOURCE = ROOT / "src" / "eunoe"
 REFERENCE = DOCS / "reference"
 
 PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", ROOT / "README.md"])
+DRAWINGS = sorted(DOCS.rglob("*.svg"))
 DECISIONS = sorted((DOCS / "decisions").glob("*.md"))
 ERROR_CLASSES = {"Invalid", "NotFound", "Conflict", "Refused", "Unavailable"}
 # Errors whose code is looked up in a table: function → the name of that table, whose rows begin with the code.
@@ -146,14 +147,18 @@ def faults() -> set[str]:
     return codes
 
 
-@pytest.fixture(scope="module")
-def generator() -> ModuleType:
-    spec = spec_from_file_location("docs_generate", DOCS / "generate.py")
+def script(name: str) -> ModuleType:
+    spec = spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def generator() -> ModuleType:
+    return script("generate")
 
 
 # ── pages ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -187,10 +192,18 @@ def test_generated_pages_say_what_the_tables_say(generator: ModuleType) -> None:
     assert generator.outdated() == []
 
 
-def test_the_drawing_is_well_formed_and_describes_itself() -> None:
-    drawing = Xml.parse(DOCS / "explanation" / "architecture.svg").getroot()
-    names = {child.tag.rpartition("}")[2] for child in drawing}
+@pytest.mark.parametrize("drawing", DRAWINGS, ids=named)
+def test_a_drawing_is_well_formed_describes_itself_and_loads_nothing(drawing: Path) -> None:
+    names = {child.tag.rpartition("}")[2] for child in Xml.parse(drawing).getroot()}
     assert {"title", "desc"} <= names
+    text = text_of(drawing)
+    assert not re.search(r"@font-face|@import|url\((?!#)|href=.(?!#)", text)
+    assert not re.search(r"/(home|Users|root|work|opt|tmp)/", text)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
+def test_the_pictures_of_the_terminal_show_what_is_printed_now() -> None:
+    assert script("screenshots").outdated() == []
 
 
 @pytest.mark.parametrize("page", DECISIONS, ids=named)
