@@ -69,8 +69,8 @@ The kind says what a memory is about. It decides the type, the importance where 
 it ages. Without a kind a memory is a `fact`, and a `note` when its body is longer than 16,000 characters.
 
 - **importance**: the default, 0 to 1.
-- **half-life**: freshness halves in this many days after the last confirmation; "never" does not age. Stored here
-  for later parts: nothing in this version reads it.
+- **half-life**: freshness halves in this many days after the last confirmation; "never" does not age. Read by a
+  [briefing](../explanation/budgets.md#what-a-briefing-holds); a search does not age.
 - **floor**: the least that ageing leaves of freshness.
 - **body**: the most characters that a body may have.
 

@@ -98,6 +98,16 @@ async def test_a_new_value_of_a_key_replaces_the_old_one(tmp_path: Path) -> None
         assert (await call(client, "recall", query="deploy v1.4 current"))[1]["hits"][0]["number"] == 2
 
 
+async def test_an_agent_asks_what_was_true_and_what_was_known_then() -> None:
+    async with agent() as client:
+        await call(client, "remember", body="v1.4", key="deploy/current", valid_from="2026-01-10")
+        await call(client, "remember", body="v1.5", key="deploy/current", valid_from="2026-03-01")
+        assert (await call(client, "get", key="deploy/current", as_of="2026-02-01"))[1]["memories"][0]["body"] == "v1.4"
+        assert (await call(client, "recall", query="v1.4 v1.5", as_of="2026-02-01"))[1]["hits"][0]["number"] == 1
+        assert (await call(client, "recall", query="v1.4 v1.5", known_at="2026-02-01"))[1]["hits"] == []
+        assert (await failure(client, "get", key="deploy/current", known_at="2026-02-01"))["code"] == "no_memory"
+
+
 async def test_memories_are_linked_walked_and_cut(tmp_path: Path) -> None:
     async with agent() as client:
         for body in ("The worker drains the queue", "The queue is Redis", "Redis is version 7"):
