@@ -314,6 +314,11 @@ def test_following_the_first_tutorial_prints_what_it_says(tmp_path: Path) -> Non
     assert somebody.follow(text_of(DOCS / "tutorial" / "first-memory.md")) > 10
 
 
+def test_the_commands_of_the_readme_print_what_it_says(tmp_path: Path) -> None:
+    somebody = Follower(tmp_path, EUNOE_PROJECT="acme/api")
+    assert somebody.follow(section(ROOT / "README.md", "What it does")) == 6
+
+
 def test_following_the_tutorial_for_claude_code_prints_what_it_says(tmp_path: Path) -> None:
     somebody = Follower(tmp_path)
     page = text_of(DOCS / "tutorial" / "connect-claude-code.md")
