@@ -138,7 +138,8 @@ Arguments are taken as models write them: `12` for `"12"`, one text where a list
 ## Who speaks
 
 An agent, always. Its name is the one by which the client introduces itself, its session the one that the client's
-environment names (`CLAUDE_CODE_SESSION_ID`, `CODEX_THREAD_ID`), else one of its own. Neither can be given as an argument. What an agent cannot do is in
+environment names (`CLAUDE_CODE_SESSION_ID`, `CODEX_THREAD_ID`), else one of its own. Neither can be given as an
+argument. What an agent cannot do is in
 [use it from an agent](../howto/use-from-an-agent.md#what-needs-a-person).
 
 ## The tools
