@@ -16,11 +16,11 @@ from textwrap import fill
 import click
 
 from eunoe.domain.kinds import KINDS
-from eunoe.service import briefing, history, related, show, tidying
+from eunoe.service import show
 from eunoe.service.catalog import BY_NAME, CATALOG
 from eunoe.surfaces.cli.main import group, sections, summary
 from eunoe.surfaces.cli.options import shared_options
-from eunoe.surfaces.mcp.answers import RECALL_HITS, RECALL_TOKENS
+from eunoe.surfaces.mcp.answers import RECALL_HITS
 from eunoe.surfaces.mcp.tools import INSTRUCTIONS, TOOLS, Parameter, Tool
 from eunoe.surfaces.mcp.tools import KINDS as OFFERED_KINDS
 
@@ -164,7 +164,7 @@ _ANSWERS = {
         "shown in part; `next_offset` is the `offset` to go on with.",
         "`memories`, each with `number kind id version status title tags paths` and, where it has them, `key value "
         "source superseded_by`, and `project` when it is another one; `body` as stated, when there is one memory "
-        "and all of it is shown; `next_offset`, `omitted`",
+        "and the budget holds it beside the text; `next_offset`, `omitted`",
     ),
     "remember": (
         "Returns a receipt when the memory is durable. Restating confirms; a new value of a `key` replaces the old "
@@ -185,11 +185,11 @@ _ANSWERS = {
     ),
     "history": (
         "Returns every step, the newest first, with the text of each version.",
-        "`steps`, each with `type recorded_at`, and `number version` where there is one; `omitted`",
+        "`steps` that the text shows, each with `type recorded_at`, and `number version` where there is one; `omitted`",
     ),
     "review": (
         "Returns what needs tending, each section with what to do: see [tidy a project](../howto/tidy-a-project.md).",
-        "`project omitted`; `sections` by name, each with `total numbers`",
+        "`project omitted`; `sections`, each with how many there are",
     ),
     "forget": (
         "Takes back one memory, or all that have all the tags given and that scope. Without any of them it is refused. "
@@ -198,7 +198,7 @@ _ANSWERS = {
     ),
     "list_projects": (
         "Returns the projects of the store with what the user may read in them; `*` marks the session's.",
-        "`projects`, each with `slug memories links current`",
+        "`projects`, each with `slug memories links current`; `omitted` beyond 50",
     ),
 }
 
@@ -249,14 +249,13 @@ def tools() -> str:
 
 
 def _budgets() -> str:
-    rows = (
-        ("briefing", f"{briefing.DEFAULT_TOKENS:,}", "`budget_tokens`"),
-        ("recall", f"{RECALL_TOKENS:,}, for at most {RECALL_HITS} memories", "`budget_tokens`, `limit`"),
-        ("get", f"{show.READ_TOKENS:,}, for at most {show.MOST} memories", "`budget_tokens`"),
-        ("related", f"{related.DEFAULT_TOKENS:,}", ""),
-        ("history", f"{history.DEFAULT_TOKENS:,}", ""),
-        ("review", f"{tidying.DEFAULT_TOKENS:,}", ""),
-    )
+    limits = {"recall": f", for at most {RECALL_HITS} memories", "get": f", for at most {show.MOST} memories"}
+    rows = []
+    for tool in TOOLS:
+        if tool.tokens:
+            named = [each.name for each in tool.parameters if each.name in ("budget_tokens", "limit")]
+            settable = ", ".join(f"`{name}`" for name in sorted(named))
+            rows.append((tool.name, f"{tool.tokens:,}{limits.get(tool.name, '')}", settable))
     return "".join(f"| `{name}` | {most} | {settable} |\n" for name, most, settable in rows)
 
 
