@@ -108,7 +108,7 @@ The two in the first row show their model the structured form in place of the te
 the lines of the fence. See [what clients do](../explanation/clients-seen.md).
 
 Text out of memories stands in a fence and within a [budget](../explanation/budgets.md). The budgets of one answer, in
-o200k tokens; they are those of the text, the facts come on top:
+o200k tokens; the structured form with its facts keeps to them as well:
 
 | tool | budget | can be set |
 |---|--:|---|

@@ -407,6 +407,43 @@ def test_an_entry_that_a_person_edited_keeps_what_is_theirs(machine: Machine) ->
     assert file.read_text(encoding="utf-8") == text
 
 
+@pytest.mark.parametrize("words", [["docker", "run", "-i", "ghcr.io/someone/eunoe:1", "mcp"], ["npx", "other"]])
+def test_an_entry_of_the_same_name_that_runs_something_else_is_left_alone(machine: Machine, words: list[str]) -> None:
+    entry = {"command": words[0], "args": words[1:], "env": {"A": "b"}}
+    file = machine.home / ".claude.json"
+    file.write_text(json.dumps({"mcpServers": {"eunoe": entry}}), encoding="utf-8")
+    before = file.read_bytes()
+    done = machine("setup", "claude-code", "--yes", code=4)
+    assert words[0].encode() in done.stderr
+    assert file.read_bytes() == before
+    machine("uninstall", "claude-code", "--yes")
+    assert file.read_bytes() == before
+
+
+def test_an_entry_of_ours_through_a_runner_is_ours(machine: Machine) -> None:
+    entry = {"command": "uvx", "args": ["eunoe[mcp]", "mcp"]}
+    file = machine.home / ".claude.json"
+    file.write_text(json.dumps({"mcpServers": {"eunoe": entry}}), encoding="utf-8")
+    machine("setup", "claude-code", "--yes")
+    assert json.loads(file.read_text())["mcpServers"]["eunoe"]["args"][-1] == "mcp"
+    assert "uvx" not in file.read_text()
+
+
+@pytest.mark.parametrize("home", ["rel", "."])
+def test_a_home_that_is_no_absolute_path_is_refused(machine: Machine, home: str) -> None:
+    done = machine("setup", "claude-code", "--dry-run", code=2, HOME=home)
+    assert b"HOME" in done.stderr
+
+
+def test_links_in_a_circle_and_pipes_are_refused_untouched(machine: Machine) -> None:
+    file = machine.home / ".claude.json"
+    file.symlink_to(file)
+    assert b"nothing was changed" in machine("setup", "claude-code", "--yes", code=1).stderr
+    file.unlink()
+    os.mkfifo(file)
+    assert b"no ordinary file" in machine("setup", "claude-code", "--yes", code=1).stderr
+
+
 def test_an_entry_of_the_same_name_that_is_a_remote_server_is_left_alone(machine: Machine) -> None:
     file = machine.file("home/.gemini/settings.json", '{"mcpServers": {"eunoe": {"httpUrl": "https://example.com"}}}')
     before = machine.tree()
@@ -424,7 +461,7 @@ def test_an_entry_of_the_same_name_that_is_a_remote_server_is_left_alone(machine
         ("home/.gemini/settings.json", "gemini", b'{\n"a": "\xff"}', 2),
         ("home/.gemini/settings.json", "gemini", '{"mcpServers": []}', 1),
         ("home/.codex/AGENTS.md", "codex", "a\n<!-- eunoe:begin -->\n", 2),
-        ("home/.codex/config.toml", "codex", '[mcp_servers]\neunoe = {command = "x"}\n', None),
+        ("home/.codex/config.toml", "codex", '[mcp_servers]\neunoe = {command = "eunoe"}\n', None),
     ],
 )
 def test_a_file_that_is_not_well_is_named_and_nothing_at_all_is_written(
@@ -650,7 +687,7 @@ def test_doctor_says_when_no_client_is_set_up(machine: Machine) -> None:
 def test_doctor_tries_the_server_through_the_entry_of_the_client(machine: Machine) -> None:
     from tests.unit.test_probe import SERVER
 
-    script = machine.file("server.py", SERVER)
+    script = machine.file("fake/eunoe", SERVER)
     connect(machine, "codex", sys.executable, str(script), "none")
     seen = clients_check(machine, code=0)["facts"]["codex (user)"]
     assert "9.9" in seen

@@ -106,9 +106,21 @@ class Record:
             _is_removed(Path(name))
 
 
+def real(path: Path) -> Path:
+    """Return where a path leads. Raises `Unavailable` (`config_unreadable`) for links that lead in a circle."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as exc:
+        raise Unavailable(
+            "config_unreadable", f"{shown(str(path))} is a link that leads nowhere; nothing was changed"
+        ) from exc
+
+
 def read(path: Path) -> bytes | None:
     """Return the bytes of a file, or None when there is none. Raises `Unavailable` (`config_unreadable`)."""
     try:
+        if path.exists() and not path.is_file():
+            raise Unavailable("config_unreadable", f"{shown(str(path))} is no ordinary file; nothing was changed")
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None

@@ -6,7 +6,7 @@ reading and writing is `plan` and `files`. A new kind of change is a new class w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -86,12 +86,14 @@ class JsonEntry(NamedTuple):
 
     def drop(self, text: str, before: str | None) -> str:
         """See `Part.drop`."""
+        if not self.is_in(text):
+            return text
         keep = len(self.path) if before is None else jsonc.depth(before, self.path)
         return jsonc.drop(text, self.path, keep=keep)
 
     def is_in(self, text: str) -> bool:
         """See `Part.is_in`."""
-        return jsonc.get(text, self.path) is not None
+        return _runs_us(jsonc.get(text, self.path))
 
     def is_blank(self, text: str) -> bool:
         """See `Part.is_blank`."""
@@ -118,11 +120,11 @@ class TomlEntry(NamedTuple):
 
     def drop(self, text: str, before: str | None) -> str:
         """See `Part.drop`."""
-        return toml.drop(text, self.path)
+        return toml.drop(text, self.path) if self.is_in(text) else text
 
     def is_in(self, text: str) -> bool:
         """See `Part.is_in`."""
-        return toml.get(text, self.path) is not None
+        return _runs_us(toml.get(text, self.path))
 
     def is_blank(self, text: str) -> bool:
         """See `Part.is_blank`."""
@@ -168,6 +170,20 @@ def _check(entry: Any) -> None:
     for name in _REMOTE:
         if name in entry:
             raise TakenError(f"its entry {NAME} names a server by {name}")
+    command = _command(entry)
+    if command is not None and not _is_ours(command.words):
+        raise TakenError(f"its entry {NAME} runs something else: {' '.join(command.words)[:60]}")
+
+
+def _runs_us(entry: Any) -> bool:
+    command = _command(entry)
+    return command is not None and _is_ours(command.words)
+
+
+def _is_ours(words: Sequence[str]) -> bool:
+    """Tell whether a command line runs Eunoe in whatever way: by its path, as a module, through a runner."""
+    names = (word.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".exe") for word in words)
+    return any(name == NAME or name.startswith(f"{NAME}[") for name in names)
 
 
 def _command(entry: Any) -> Command | None:

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from eunoe.errors import Invalid, shown
+
 
 class Places:
     """The folders of one person on one machine, and the folder of one project.
@@ -21,7 +23,10 @@ class Places:
         self._environ = environ
         self._platform = platform
         given = environ.get("USERPROFILE" if platform == "win32" else "HOME")
-        self.home = Path(given or os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises where there is none
+        home = Path(given or os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises where there is none
+        if not home.is_absolute():
+            raise Invalid("bad_home", f"HOME={shown(str(given or ''))} is no absolute path; set it to your home folder")
+        self.home = home
         self.root = root
 
     def named(self, variable: str) -> Path | None:

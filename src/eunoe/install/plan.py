@@ -11,6 +11,7 @@ from typing import NamedTuple
 from eunoe.errors import Conflict, Refused
 from eunoe.install.clients import SCOPES, Client, Scope
 from eunoe.install.files import Change, Record, bad_file, decode, read
+from eunoe.install.files import real as real_of
 from eunoe.install.parts import NAME, Command, Instruction, Part, TakenError
 from eunoe.install.text import MalformedError
 
@@ -112,7 +113,7 @@ class _Draft:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.real = path.resolve()
+        self.real = real_of(path)
         self.before = read(self.real)
         self.bom, self.text = decode(path, self.before or b"")
         self.now = self.text
@@ -145,21 +146,21 @@ class _Drafts:
         self._drafts: dict[Path, _Draft] = {}
 
     def of(self, path: Path) -> _Draft:
-        real = path.resolve()
+        real = real_of(path)
         if real not in self._drafts:
             self._drafts[real] = _Draft(path)
         return self._drafts[real]
 
     def makes(self, path: Path) -> bool:
         """Return whether a file that is not there will be."""
-        draft = self._drafts.get(path.resolve())
+        draft = self._drafts.get(real_of(path))
         return draft is not None and draft.before is None and draft.now != draft.text
 
     def changes(self, every: Iterable[Target]) -> list[Change]:
         parts: dict[Path, list[Part]] = {}
         for part in (part for target in every for part in target.parts):
             for file in part.files:
-                parts.setdefault(file.resolve(), []).append(part)
+                parts.setdefault(real_of(file), []).append(part)
         return [
             Change(
                 path=draft.path,
@@ -199,7 +200,7 @@ def _reads(other: Target, real: Path) -> bool:
     drafts = _Drafts()
     entry = other.client.entry(other.scope)
     places = [_place(part, drafts) for part in other.parts if isinstance(part, Instruction)]
-    if entry is None or real not in [place.resolve() for place in places]:
+    if entry is None or real not in [real_of(place) for place in places]:
         return False
     try:
         return any(entry.is_in(drafts.of(file).text) for file in entry.files)
