@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pytest
 from tests.cases.conftest import Open
 from tests.oracle import oracle_tokens
 
 from eunoe import Memory
+from eunoe.service.briefing import Briefing
 from eunoe.testing.clock import ManualClock
 
 DAY_US = 86_400_000_000
@@ -240,3 +241,65 @@ def test_a_budget_that_makes_no_sense_is_refused(m: Memory, tokens: object) -> N
     with pytest.raises(Invalid) as caught:
         m.briefing(tokens)  # type: ignore[arg-type]
     assert caught.value.code == "bad_budget"
+
+
+# ── shares, and what a reading leaves behind ─────────────────────────────────────────────────────────────────────────
+
+
+def spent_on(told: Briefing, memory: Memory, numbers: Iterable[int]) -> int:
+    """Return what the full texts of these memories cost in a briefing."""
+    return sum(memory.get(number).tokens_full or 0 for number in numbers if memory.get(number).id in told.full)
+
+
+def test_pinned_ones_get_half_of_the_budget_when_there_is_a_task_and_matches_thirty_percent(m: Memory) -> None:
+    pinned = [
+        m.remember(f"Pinned rule number {at} " + "that is explained at length " * 4, pinned=True, force=True).number
+        for at in range(40)
+    ]
+    zebras = [
+        m.remember(f"The zebra cache number {at} " + "is warmed with great care " * 4, importance=0, force=True).number
+        for at in range(40)
+    ]
+    told = m.briefing(2000, focus="zebra cache")
+    around = told.text.index("Pinned:")
+    assert 0.45 * 2000 < spent_on(told, m, pinned) + oracle_tokens(told.text[:around]) <= 0.5 * 2000
+    assert 0.25 * 2000 < spent_on(told, m, zebras) <= 0.4 * 2000
+    assert spent_on(m.briefing(2000), m, pinned) > 0.6 * 2000
+
+
+def test_what_is_known_of_the_user_gets_its_share_and_no_more(opened: Open) -> None:
+    own, project = opened("me"), opened()
+    for at in range(10):
+        body = f"Kim has preference number {at} " + "and explains it at length " * 8
+        own.remember(body, kind="preference", tags=["shareable"], force=True)
+    for at in range(60):
+        project.remember(f"Rule number {at} " + "which is explained as well " * 5, pinned=True, force=True)
+    about = "\n".join(below(project.briefing(2000).text, "About the user:"))
+    assert 0 < oracle_tokens(about) <= 0.15 * 2000
+
+
+def test_what_changed_lately_is_told_as_of_the_sessions_first_day(m: Memory, clock: ManualClock) -> None:
+    m.remember("The old runbook", title="Old runbook")
+    m.remember("The queue is Redis")
+    m.archive(1)
+    session = again(m)
+    first = session.briefing().text
+    assert "Recent (7d):" in first
+    clock.advance(us=9 * DAY_US)
+    assert session.briefing().text == first
+    assert "Recent (7d):" not in again(m).briefing().text
+
+
+def test_only_what_was_delivered_in_full_counts_as_read(m: Memory) -> None:
+    first = m.get(m.remember("The queue is Redis").number).id
+    signals, p = m._context.signals, 1
+    kept = dict(signals.last_reads(p, [first]))
+    others = [m.remember(f"Fact {at} " + "with a long explanation " * 12, force=True).id for at in range(30)]
+    told = m.briefing(600)
+    read = set(signals.last_reads(p, [first, *others]))
+    assert read == set(told.full) | set(kept)
+    assert set(told.lines)
+    recalled = m.recall("explanation", limit=30, budget_tokens=300)
+    read = set(signals.last_reads(p, others))
+    assert read < set(others)
+    assert len(recalled.shown) >= 2

@@ -48,3 +48,9 @@ def test_an_excerpt_is_a_part_of_its_text_and_no_longer_than_asked(text: str, te
     found = excerpt(text, terms, size=size)
     assert len(found) <= max(size + 2, 2)
     assert found.removeprefix("…").removesuffix("…").strip() in text or found == text
+
+
+def test_three_frequent_words_do_not_outweigh_a_rare_one_elsewhere() -> None:
+    crowd = "alpha beta gamma " * 30
+    text = f"{crowd}{'padding ' * 200}the rare zebra stands here {'padding ' * 200}"
+    assert "zebra" in excerpt(text, ["alpha", "beta", "gamma", "zebra"], size=150)

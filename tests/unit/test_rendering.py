@@ -114,3 +114,17 @@ def test_no_text_can_spell_a_fence(spelled: str) -> None:
 def test_letters_of_all_scripts_stay_as_they_are() -> None:
     for text_ in ("Ежедневные заметки", "値段は四千円です", "naïve café", "🧑‍🚀 ok", "a\tb\nc"):
         assert harmless(text_).replace("️", "") == text_.replace("️", "")
+
+
+def test_what_only_one_user_may_read_says_so(memory: Memory) -> None:
+    assert " · private" in text(remembered(memory, "Kim likes tea", scope="user:kim"))
+    assert "private" not in text(remembered(memory, "The queue is Redis"))
+
+
+def test_a_confirmation_is_told_when_it_came_later_than_the_statement(memory: Memory) -> None:
+    shown = remembered(memory, "The queue is Redis")
+    assert "confirmed" not in text(shown)
+    later = shown._replace(confirmed_at=shown.created_at + timedelta(days=2))
+    assert f"  confirmed {later.confirmed_at:%Y-%m-%d}\n" in text(later)
+    told_late = remembered(memory, "It happened long ago", occurred_at="2020-01-01")
+    assert "confirmed" not in text(told_late)

@@ -66,7 +66,13 @@ class Packed(NamedTuple):
 
 
 def pack(
-    sections: Sequence[Section], *, budget: int, count: Count, order: Sequence[str] = (MORE,), beyond: int = 0
+    sections: Sequence[Section],
+    *,
+    budget: int,
+    count: Count,
+    order: Sequence[str] = (MORE,),
+    beyond: int = 0,
+    frame: int = 0,
 ) -> Packed:
     """Fill a budget: full text in order, then lines in order, then lines become full text while there is room.
 
@@ -74,32 +80,34 @@ def pack(
 
     Args:
         sections: In the order in which they stand; an id in several of them is shown where it comes first.
-        budget: Tokens that the text may cost.
+        budget: Tokens that the text may cost, with the frame around it. Shares are shares of it.
         count: Counts headings.
         order: Headings of lines in the order in which they are chosen and stand; below each in the order of sections.
         beyond: How many there are besides the entries; they are omitted in any case.
+        frame: What stands around the text costs so much already.
     """
-    return _Packing(sections, budget, count, order, beyond).packed()
+    return _Packing(sections, budget, count, order, beyond, frame).packed()
 
 
 class _Packing:
     def __init__(
-        self, sections: Sequence[Section], budget: int, count: Count, order: Sequence[str], beyond: int
+        self, sections: Sequence[Section], budget: int, count: Count, order: Sequence[str], beyond: int, frame: int
     ) -> None:
         self._sections = _without_repeats(sections)
         self._budget = budget
         self._count = count
         self._order = order
         self._beyond = beyond
+        self._frame = frame
         self._full: set[str] = set()
         self._lines: set[str] = set()
         self._headings: set[str] = set()
-        self._spent = 0
+        self._spent = frame
 
     def packed(self) -> Packed:
         total = sum(len(section.entries) for section in self._sections) + self._beyond
         if not self._all_fit():
-            self._spent = self._count(_omitted(total))  # kept free, so that what is missing can be told
+            self._spent += self._count(_omitted(total))  # kept free, so that what is missing can be told
             self._fill_bodies()
             self._fill_lines()
             self._upgrade()
@@ -109,7 +117,7 @@ class _Packing:
         text = "".join(self._written()) + (_omitted(omitted) if omitted else "")
         full = tuple(entry.id for _, entry in self._entries() if entry.id in self._full)
         lines = tuple(entry.id for _, entry in self._entries() if entry.id in self._lines)
-        return Packed(text, self._spent, full, lines, omitted)
+        return Packed(text, self._spent - self._frame, full, lines, omitted)
 
     def _entries(self) -> Iterator[tuple[Section, Entry]]:
         return ((section, entry) for section in self._sections for entry in section.entries)
@@ -120,7 +128,7 @@ class _Packing:
         lines = {entry.id for _, entry in self._entries() if entry.full is None}
         headings = {section.heading for section, entry in self._entries() if entry.full is not None}
         headings |= {entry.heading for _, entry in self._entries() if entry.full is None}
-        spent = sum((entry.full or entry.line).tokens for _, entry in self._entries())
+        spent = self._frame + sum((entry.full or entry.line).tokens for _, entry in self._entries())
         spent += sum(self._count(heading) for heading in headings if heading)
         spent += self._count(_omitted(self._beyond)) if self._beyond else 0
         if spent > self._budget:

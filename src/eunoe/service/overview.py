@@ -13,6 +13,7 @@ from eunoe.service.context import Context
 from eunoe.service.contradictions import contradictions
 
 _LABELS = 8
+_PAIRS = 3
 _LABEL = 32  # characters of a tag
 
 
@@ -50,8 +51,11 @@ def _disputed(numbers: Sequence[int]) -> str:
 
 
 def _contradicting(context: Context, read: Iterable[Memory]) -> Iterator[str]:
-    for later, earlier in contradictions(read, context.analyser.terms)[:_LABELS]:
+    found = contradictions(read, context.analyser.terms)
+    for later, earlier in found[:_PAIRS]:
         yield f"⚠ {_dated(later)} and {_dated(earlier)} differ only in a number, name or negation: which one holds?"
+    if len(found) > _PAIRS:
+        yield f"⚠ and {len(found) - _PAIRS} more such pairs"
 
 
 def _dated(memory: Memory) -> str:

@@ -135,10 +135,10 @@ class Presenter:
         opening, closing = self._fence()
         frame = self.count(opening) + self.count(closing)
         for kept in (head, ""):
-            room = budget - frame - self.count(kept)
+            around = frame + self.count(kept)
             for exact in (False, True):
                 each = _recounted(sections, self.count) if exact else sections
-                packed = pack(each, budget=room, count=self.count, order=order, beyond=beyond)
+                packed = pack(each, budget=budget, count=self.count, order=order, beyond=beyond, frame=around)
                 text = opening + kept + packed.text + closing
                 if (kept or packed.text) and (tokens := self.count(text)) <= budget:
                     return _shown(text, tokens, packed)
