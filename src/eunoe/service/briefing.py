@@ -106,7 +106,7 @@ def briefing(
         own = _own(context, view)
         now = context.moment(view, project, own)
         to_filter(context, now=now, paths=paths)
-        if project is None or not view.ledger(project.p).count():
+        if project is None or not context.recorded_at(view, [project]):
             return _empty(context, budget)
         survey = _Survey(context, view, project, own, now, budget, query, tuple(paths), surface)
         found = survey.told()

@@ -32,13 +32,14 @@ order by m.number limit :limit
 -- Believed, but not true at the instant: of the first kind what begins later, of the second what has ended.
 -- name: lapsed
 select v.kind, v.tags from passages pa
-join memory_versions v on v.p = pa.p and v.memory = pa.memory and v.version = pa.version
-where pa.p = :p and pa.live = 1 and pa.ordinal = 0 and pa.valid_from > :now and pa.scope in ({scopes})
+cross join memory_versions v on v.p = pa.p and v.memory = pa.memory and v.version = pa.version
+where pa.p = :p and pa.live = 1 and pa.valid_from > :now and pa.ordinal = 0 and pa.scope in ({scopes})
 union all
 select v.kind, v.tags from passages pa
-join memory_versions v on v.p = pa.p and v.memory = pa.memory and v.version = pa.version
-where pa.p = :p and pa.live = 1 and pa.ordinal = 0 and (pa.valid_to is not null or pa.expires_at is not null)
-  and (pa.valid_to <= :now or pa.expires_at <= :now) and pa.valid_from <= :now and pa.scope in ({scopes})
+cross join memory_versions v on v.p = pa.p and v.memory = pa.memory and v.version = pa.version
+where pa.p = :p and pa.live = 1 and (pa.valid_to is not null or pa.expires_at is not null)
+  and (pa.valid_to <= :now or pa.expires_at <= :now) and +pa.valid_from <= :now and pa.ordinal = 0
+  and pa.scope in ({scopes})
 limit 1000
 
 -- name: labels
