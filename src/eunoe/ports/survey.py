@@ -49,5 +49,5 @@ class Survey(Protocol):
     def labels(self, scopes: Sequence[str], *, now: int) -> dict[str, int]:
         """Return `kind:…` and `tag:…` → how many memories that are believed and true at an instant have it, by name.
 
-        Of what is scheduled or has ended a thousand are told apart; more than that would count as true.
+        Of what is scheduled, and of what has ended, a thousand are told apart; more than that would count as true.
         """

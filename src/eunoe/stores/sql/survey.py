@@ -13,6 +13,8 @@ from eunoe.stores.sql.statements import load
 
 _SQL = load("survey")
 
+_LAPSED = 1000
+
 
 class SqlSurvey:
     """Implements `eunoe.ports.survey.Survey` for the project `p`."""
@@ -37,9 +39,11 @@ class SqlSurvey:
         """See `Survey.labels`."""
         listed, params = names("scope", scopes), {"p": self._p, **values("scope", scopes)}
         found: dict[str, int] = dict(self._connection.run(_SQL["labels"].format(scopes=listed), params))
-        for kind, tags in self._connection.run(_SQL["lapsed"].format(scopes=listed), params | {"now": now}):
-            for label in (f"kind:{kind}", *(f"tag:{tag}" for tag in parse(tags))):
-                found[label] -= 1
+        for name in ("scheduled", "ended"):
+            bounds = {"now": now, "limit": _LAPSED}
+            for kind, tags in self._connection.run(_SQL[name].format(scopes=listed), params | bounds):
+                for label in (f"kind:{kind}", *(f"tag:{tag}" for tag in parse(tags))):
+                    found[label] -= 1
         return {label: n for label, n in found.items() if n > 0}
 
     def _filtered(self, name: str, accept: Filter, limit: int) -> list[Row]:

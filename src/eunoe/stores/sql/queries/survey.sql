@@ -29,18 +29,21 @@ cross join passages pa on pa.p = m.p and pa.memory = m.id and pa.version = m.ver
 where m.p = :p and m.disputed_at is not null and ({visible})
 order by m.number limit :limit
 
--- Believed, but not true at the instant: of the first kind what begins later, of the second what has ended.
--- name: lapsed
+-- Believed, but not true at the instant: what begins later, and what has ended.
+-- name: scheduled
 select v.kind, v.tags from passages pa
 cross join memory_versions v on v.p = pa.p and v.memory = pa.memory and v.version = pa.version
 where pa.p = :p and pa.live = 1 and pa.valid_from > :now and pa.ordinal = 0 and pa.scope in ({scopes})
-union all
+limit :limit
+
+-- The plus keeps the planner from the index on beginnings, which nearly all memories pass.
+-- name: ended
 select v.kind, v.tags from passages pa
 cross join memory_versions v on v.p = pa.p and v.memory = pa.memory and v.version = pa.version
 where pa.p = :p and pa.live = 1 and (pa.valid_to is not null or pa.expires_at is not null)
   and (pa.valid_to <= :now or pa.expires_at <= :now) and +pa.valid_from <= :now and pa.ordinal = 0
   and pa.scope in ({scopes})
-limit 1000
+limit :limit
 
 -- name: labels
 select label, sum(n) from label_stats where p = :p and scope in ({scopes}) group by label order by label
