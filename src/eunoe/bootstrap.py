@@ -117,6 +117,7 @@ def open_session(
         session=_agent_session(settings, session, clock, entropy),
         identity=identity,
         max_memories=settings.max_memories,
+        max_links=settings.max_links,
     )
     return Opened(context=context, settings=settings, resolution=resolution)
 

@@ -124,3 +124,31 @@ def test_the_setting_reaches_the_session(store_path: Path, monkeypatch: pytest.M
         cap = memory.review().cap
         assert cap is not None
         assert (cap.memories, cap.most) == (1, 1)
+
+
+# ── links (inventory row 315) ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_memory_has_no_more_links_than_the_cap(m: Memory) -> None:
+    few = reopened(m, changed(m._context, max_links=2))
+    for at in range(4):
+        few.remember(f"Fact number {at} about the queue", force=True)
+    few.link(1, 2)
+    few.link(1, 3)
+    before = few.head()
+    for act in (lambda: few.link(1, 4), lambda: few.link(4, 1), lambda: few.remember("One more of it", links=[1])):
+        with pytest.raises(Refused) as caught:
+            act()
+        assert caught.value.code == "link_cap"
+    assert few.head() == before
+    few.link(1, 2)  # it is linked already
+    few.unlink(1, 2)
+    few.link(1, 4)
+
+
+def test_the_cap_of_links_is_a_setting_of_32(m: Memory) -> None:
+    assert load_settings({}).max_links == 32
+    assert load_settings({"EUNOE_MAX_LINKS": "7"}).max_links == 7
+    with pytest.raises(Invalid) as caught:
+        load_settings({"EUNOE_MAX_LINKS": "none"})
+    assert caught.value.code == "bad_max_links"

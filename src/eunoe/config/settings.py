@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 STORE_FILE = "eunoe.sqlite"
 _LARGEST_CAP = 1_000_000_000
+LINKS = 32
+_WHOLE = f"must be a whole number from 1 to {_LARGEST_CAP:,}"
 STORE_SCHEMES = ("postgresql", "postgres", "https", "http")
 
 
@@ -34,6 +36,7 @@ class Settings(NamedTuple):
         user: A checked user id, or None.
         model: `none`, the name of a model, or a folder; None when nothing was set.
         max_memories: The most memories that a project may believe; None is no cap.
+        max_links: The most links that a memory may have.
         origins: For each of these `argument`, the name of the variable, or `default`.
     """
 
@@ -43,6 +46,7 @@ class Settings(NamedTuple):
     user: str | None
     model: str | None
     max_memories: int | None
+    max_links: int
     origins: Mapping[str, str]
 
     def __repr__(self) -> str:
@@ -71,7 +75,7 @@ def load_settings(
 
     Raises:
         Invalid: `empty_setting` (an argument without content), `bad_user`, `bad_store` (an unknown scheme),
-            `bad_max_memories`.
+            `bad_max_memories`, `bad_max_links`.
     """
     home, home_origin = _choose(environ, "home", None)
     chosen_store, store_origin = _choose(environ, "store", store)
@@ -79,6 +83,7 @@ def load_settings(
     chosen_user, user_origin = _choose(environ, "user", user)
     model, model_origin = _choose(environ, "model", None)
     most, most_origin = _choose(environ, "max_memories", None)
+    links, links_origin = _choose(environ, "max_links", None)
     home = data_directory(environ) if home is None else _absolute(home, environ)
     return Settings(
         home=home,
@@ -87,6 +92,7 @@ def load_settings(
         user=None if chosen_user is None else check_user(chosen_user),
         model=model,
         max_memories=None if most is None else _max_memories(most),
+        max_links=LINKS if links is None else _max_links(links),
         origins={
             "home": home_origin,
             "store": store_origin,
@@ -94,6 +100,7 @@ def load_settings(
             "user": user_origin,
             "model": model_origin,
             "max_memories": most_origin,
+            "max_links": links_origin,
         },
     )
 
@@ -139,13 +146,21 @@ def _choose(environ: Mapping[str, str], name: str, argument: str | None) -> tupl
 
 
 def _max_memories(value: str) -> int:
+    if (most := _cap(value)) is None:
+        raise Invalid("bad_max_memories", f"EUNOE_MAX_MEMORIES={shown(value)} {_WHOLE}; unset is no cap")
+    return most
+
+
+def _max_links(value: str) -> int:
+    if (most := _cap(value)) is None:
+        raise Invalid("bad_max_links", f"EUNOE_MAX_LINKS={shown(value)} {_WHOLE}; unset is {LINKS}")
+    return most
+
+
+def _cap(value: str) -> int | None:
     digits = value.strip()
-    if not (digits.isascii() and digits.isdigit()) or not 0 < int(digits) <= _LARGEST_CAP:
-        raise Invalid(
-            "bad_max_memories",
-            f"EUNOE_MAX_MEMORIES={shown(value)} must be a whole number from 1 to {_LARGEST_CAP:,}; unset is no cap",
-        )
-    return int(digits)
+    is_whole = digits.isascii() and digits.isdigit() and 0 < int(digits) <= _LARGEST_CAP
+    return int(digits) if is_whole else None
 
 
 def _store(value: str, environ: Mapping[str, str]) -> str:

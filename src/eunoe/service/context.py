@@ -28,6 +28,7 @@ class Context(NamedTuple):
         session: What must stay the same in all that this session is shown.
         known: Projects that have events: from then on what is known of them never changes, so it is read once.
         max_memories: The cap of each project; None is no cap.
+        max_links: How many links a memory may have.
     """
 
     store: Store
@@ -43,6 +44,7 @@ class Context(NamedTuple):
     identity: str | None = None
     recipe: Recipe = WORDS
     max_memories: int | None = None
+    max_links: int = 32
 
     @property
     def signals(self) -> Signals:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from eunoe.domain.address import Target
 from eunoe.domain.rendering import Piece, author, inline
+from eunoe.ports.store import View
 from eunoe.retrieval.pack import Entry, Section
 from eunoe.service.context import Context
 from eunoe.service.filters import check_budget
@@ -48,15 +50,26 @@ def history_text(
     steps = history(context, target, key=key)[::-1]
     with context.store.reading() as view:
         presenter = Presenter(context, view, now=context.moment(view), budget=budget)
-        entries = [_entry(presenter, step) for step in steps]
+        numbers = _numbers(context, view, steps)
+        entries = [_entry(presenter, step, numbers) for step in steps]
         packed = presenter.fenced([Section("", entries, 1.0)], budget=budget)
     shown = {*packed.full, *packed.lines}
     facts = tuple(_facts(step) for step in steps if step.event in shown)
     return Told(facts, packed.text, packed.tokens, packed.omitted)
 
 
-def _entry(presenter: Presenter, step: Step) -> Entry:
-    word = f"{step.recorded_at:%Y-%m-%d %H:%M} {_word(step)} by {author(step.origin)}"
+def _numbers(context: Context, view: View, steps: Sequence[Step]) -> dict[str, int]:
+    """Return the numbers of the memories that links lead to."""
+    project = context.project(view)
+    idents = list(dict.fromkeys(step.meta[end] for step in steps for end in ("a", "b") if end in step.meta))
+    if project is None or not idents:
+        return {}
+    found = view.memories(project.p).read(idents, now=context.moment(view, project))
+    return {ident: memory.number for ident, memory in found.items()}
+
+
+def _entry(presenter: Presenter, step: Step, numbers: dict[str, int]) -> Entry:
+    word = f"{step.recorded_at:%Y-%m-%d %H:%M} {_word(step, numbers)} by {author(step.origin)}"
     if step.version is None:
         text = f"- {inline(word)}\n"
         piece = Piece(text, presenter.count(text))
@@ -68,7 +81,10 @@ def _entry(presenter: Presenter, step: Step) -> Entry:
     )
 
 
-def _word(step: Step) -> str:
+def _word(step: Step, numbers: dict[str, int]) -> str:
+    ends = [f"#{numbers[step.meta[end]]}" for end in ("a", "b") if step.meta.get(end) in numbers]
+    if ends:
+        return f"{_WORDS[step.type]} {' and '.join(ends)}"
     fields = ", ".join(step.meta.get("fields", ()))
     return _WORDS.get(step.type, step.type) + (f" ({fields})" if fields else "")
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from eunoe.admission.draft import Cleaner
 from eunoe.domain import limits
 from eunoe.domain.address import Address, Target
 from eunoe.domain.memory import Change
-from eunoe.errors import Conflict, Invalid
+from eunoe.errors import Conflict, Invalid, Refused
 from eunoe.service.commit import Session, open_session
 from eunoe.service.context import Context
 from eunoe.service.find import address_id, addressed, written
@@ -16,7 +18,8 @@ def link(context: Context, a: Target, b: Target, *, note: str | None = None) -> 
     """Link two memories; undirected. A pair that is linked stays as it is.
 
     Raises:
-        NotFound: `no_memory`. Invalid: `links_itself`. Conflict: `not_active`. Refused: `other_project`.
+        NotFound: `no_memory`. Invalid: `links_itself`. Conflict: `not_active`. Refused: `other_project`,
+            `link_cap`.
     """
     cleaner = Cleaner()
     text = cleaner.optional(note, "note", limit=limits.NOTE, line=True)
@@ -27,6 +30,7 @@ def link(context: Context, a: Target, b: Target, *, note: str | None = None) -> 
         numbers, idents = _named(session, one, other)
         if _is_linked(session, one, other):
             return Change(action="unchanged", memories=numbers, ids=idents, notes=("They are linked already.",))
+        check_links(session, (one, other))
         meta = {"a": min(one, other), "b": max(one, other)}
         session.record("link.made", meta, None if text is None else {"note": text})
     notes = ("A secret was masked in: note.",) if cleaner.masked else ()
@@ -48,6 +52,19 @@ def unlink(context: Context, a: Target, b: Target) -> Change:
             return Change(action="unchanged", memories=numbers, ids=idents, notes=("They are not linked.",))
         session.record("link.cut", {"a": min(one, other), "b": max(one, other)})
     return Change(action="unlinked", memories=numbers, ids=idents)
+
+
+def check_links(session: Session, idents: Iterable[str]) -> None:
+    """Raise `Refused` (`link_cap`) when a memory has as many links as it may have."""
+    memories, most = session.tx.memories(session.p), session.context.max_links
+    for ident in idents:
+        if len(memories.links(ident, session.context.scopes())) >= most:
+            number = memories.read([ident], now=session.now)[ident].number
+            raise Refused(
+                "link_cap",
+                f"#{number} has {most} links, the most there may be (EUNOE_MAX_LINKS): unlink what matters least first",
+                details={"number": number, "cap": most},
+            )
 
 
 def _pair(session: Session, a: Target, b: Target, *, retired: bool = False) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from eunoe.service.cap import check_room, room_note
 from eunoe.service.commit import Session, open_session
 from eunoe.service.context import Context
 from eunoe.service.find import address_id
+from eunoe.service.links import check_links
 
 
 def remember(context: Context, body: str, **fields: Any) -> Receipt:
@@ -87,6 +88,7 @@ def state(
         return _confirmed(session, decision, statement, now)
     if _takes_room(decision, now):
         check_room(session.context, session.tx, session.p, for_more=1)
+    check_links(session, decision.meta.get("links", ()))
     moved = _links_to_move(session, decision)
     event = session.record(
         "memory.recorded",

@@ -6,7 +6,7 @@ import click
 
 from eunoe.surfaces.cli.options import given, shared_options
 
-NAMES = ("home", "store", "project", "user", "model", "max_memories")
+NAMES = ("home", "store", "project", "user", "model", "max_memories", "max_links")
 
 
 def settings_shown() -> list[dict[str, str | None]]:
