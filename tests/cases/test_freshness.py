@@ -46,7 +46,7 @@ def test_a_dispute_lasts_until_it_is_confirmed(m: Memory, clock: ManualClock) ->
     remembered(m, clock)
     change = m.dispute(1)
     assert change.action == "disputed"
-    assert all(word in change.text for word in ("update", "supersedes=1", "archive"))
+    assert all(word in change.text for word in ("update", "superseding #1", "archive"))
     first = m.get(1).disputed_at
     assert first is not None
     clock.advance(days=1)

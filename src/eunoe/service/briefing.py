@@ -34,7 +34,7 @@ _MATCHES_SHARE = 0.8
 _POOL = 200  # memories that are ranked: the most important and the newest
 _MATCHES = 30
 _RECENT = 30
-_RECENT_TOKENS = 100  # of the budget for each line on what changed, so that there is room for what is known
+_RECENT_TOKENS = 150  # of the budget for each line on what changed, so that there is room for what is known
 _DISPUTED = 50
 _SHAREABLE = 10
 _LINE_TOKENS = 16  # hardly any line costs less
@@ -154,6 +154,7 @@ class _Survey:
         self._terms = context.analyser.query(query) if query else []
         self._presenter = Presenter(context, view, now=now, budget=budget, terms=self._terms)
         self._read: dict[str, Memory] = {}
+        self._room = float(budget)  # for full texts that are still to be chosen
         self._elsewhere = 0  # skills that are meant for other surfaces
         self._most = budget // _LINE_TOKENS + 1
         self._lately = min(_RECENT, budget // _RECENT_TOKENS)
@@ -189,7 +190,7 @@ class _Survey:
 
     def _sections(self, order: Sequence[Standing], lately: dict[str, Change]) -> list[Section]:
         matches = self._matches()
-        pinned = self._fitting([each for each in order if each.pinned])
+        pinned = self._fitting([each for each in order if each.pinned], _PINNED_SHARE if matches else BODIES_SHARE)
         rest = self._fitting([each for each in order if not each.pinned and each.kind not in ("message", "skill")])
         skills = [each.id for each in order if each.kind == "skill"][: self._most]
         left_off = self._left_off(order)
@@ -207,16 +208,22 @@ class _Survey:
             Section(_GENERAL, self._entries([*rest, *new], lately)),
         ]
 
-    def _fitting(self, order: Sequence[Standing]) -> list[str]:
+    def _fitting(self, order: Sequence[Standing], share: float = 1.0) -> list[str]:
         """Return the ids of as many as could be shown: those whose full text fits, and lines for the room behind it.
 
-        By their stored counts, so that what cannot be shown is not read.
+        By their stored counts, so that what cannot be shown is not read. What fits into the share of the budget is
+        taken from the room of those that come later.
         """
-        room, lines = float(self._budget), int((1 - BODIES_SHARE) * self._budget) // _LINE_TOKENS + 2
+        room = min(self._room, share * self._budget)
+        lines = int((1 - BODIES_SHARE) * self._budget) // _LINE_TOKENS + 2
+        taken = 0.0
         for at, each in enumerate(order):
-            room -= self._presenter.cost(each.tokens_full or _BODY_TOKENS) + _ADDRESS_TOKENS
-            if room < 0:
+            cost = self._presenter.cost(each.tokens_full or _BODY_TOKENS) + _ADDRESS_TOKENS
+            if taken + cost > room:
+                self._room -= taken
                 return [each.id for each in order[: at + lines]]
+            taken += cost
+        self._room -= taken
         return [each.id for each in order]
 
     def _entries(self, idents: Sequence[str], lately: dict[str, Change]) -> list[Entry]:

@@ -48,7 +48,7 @@ def check_room(context: Context, view: View, p: int, *, for_more: int = 0) -> No
         raise Refused(
             "cap",
             f"the project holds {found.text} (EUNOE_MAX_MEMORIES): {FIX}. "
-            "Stating it with supersedes=…, or under its key, takes the place of another one and is allowed",
+            "Stating it with `supersedes`, or under its key, takes the place of another one and is allowed",
             details={"memories": found.memories, "cap": found.most},
         )
 

@@ -67,7 +67,7 @@ def check_judged(memory: Memory) -> None:
 
 def resolutions(memory: Memory) -> tuple[str, ...]:
     """Return how a dispute ends, for the receipt."""
-    right = f"remember what is right with supersedes={memory.number}"
+    right = f"remember what is right, superseding #{memory.number}"
     return (f"To resolve it: update its text, {right}, archive it, or confirm it after all.",)
 
 

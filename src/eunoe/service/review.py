@@ -119,8 +119,8 @@ class Review(NamedTuple):
 
 
 _ADVICE = {
-    "disputed": "confirm each, correct it with update, replace it with remember supersedes=, or archive it.",
-    "duplicates": "say it once: remember the better text with supersedes= both, or link what belongs together.",
+    "disputed": "confirm each, correct it with update, replace it (remember with supersedes), or archive it.",
+    "duplicates": "say it once: remember the better text, superseding both, or link what belongs together.",
     "pending": "a person decides about these; until then no recall returns them.",
     "stale": f"states that nobody changed or confirmed in {STALE_DAYS} days: confirm, update or archive.",
     "oversized": f"over {OVERSIZED_TOKENS} tokens: split what holds several facts, and link the parts.",
