@@ -19,7 +19,7 @@ def test_a_disputed_memory_is_marked_wherever_it_is_shown_until_it_is_confirmed(
     cli("remember", "Stripe webhooks need the raw body")
     printed = cli.text("dispute", "1")
     assert printed.startswith("Disputed #1.\n")
-    assert "supersedes=1" in printed
+    assert "superseding #1" in printed
     day = cli.json("get", "1")["disputed_at"][:10]
     for command in (("recall", "stripe"), ("recall",), ("get", "1")):
         assert f"⚠ disputed {day}" in cli.text(*command)
