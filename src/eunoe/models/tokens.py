@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _RANKS = os.path.join(os.path.dirname(__file__), "data", "o200k.sqlite")
 _LONGEST = 128  # bytes of the longest token
-_REMEMBERED = 65_536  # pieces whose count is kept; words repeat
+_REMEMBERED = 16_384  # pieces whose count is kept, and tokens whose rank: words repeat, and syllables in them
 _REMEMBERED_BYTES = 64  # longer pieces hardly do
 
 _CONTRACTION = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
@@ -80,6 +80,7 @@ def _ranks() -> Rank:
     connection.execute("pragma mmap_size = 16777216")
     run = connection.execute
 
+    @lru_cache(maxsize=_REMEMBERED)
     def rank(token: bytes) -> int | None:
         for (found,) in run("select rank from ranks where token = ?", (token,)):
             return int(found)
