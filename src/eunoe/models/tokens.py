@@ -80,7 +80,7 @@ def _ranks() -> Rank:
     connection.execute("pragma mmap_size = 16777216")
     run = connection.execute
 
-    @lru_cache(maxsize=_REMEMBERED)
+    @lru_cache(maxsize=2 * _REMEMBERED)
     def rank(token: bytes) -> int | None:
         for (found,) in run("select rank from ranks where token = ?", (token,)):
             return int(found)
