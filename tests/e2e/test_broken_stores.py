@@ -569,3 +569,18 @@ def test_a_file_of_zeros_is_no_store_and_stays_as_it_is(store_path: Path) -> Non
         open_memory(store_path)
     assert caught.value.code == "foreign_file"
     assert store_path.read_bytes() == bytes(8192)
+
+
+@pytest.mark.parametrize("how", ["removed", "replaced"])
+def test_a_store_that_is_taken_away_while_it_is_open_is_not_written_to(store_path: Path, how: str) -> None:
+    with Memory.open(store_path, project="acme/api") as memory:
+        memory.remember("The build needs make")
+        for file in store_path.parent.glob(f"{store_path.name}*"):
+            file.rename(file.with_name(f"away-{file.name}"))
+        if how == "replaced":
+            store_path.write_bytes(b"")
+        with pytest.raises(Unavailable) as caught:
+            memory.remember("This would be lost")
+        assert caught.value.code == "moved_away"
+    if how == "replaced":
+        assert store_path.read_bytes() == b""

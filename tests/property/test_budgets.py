@@ -113,8 +113,10 @@ def test_pieces_cost_what_they_say_alone_and_together(memories: list[dict[str, A
 def test_counts_that_lie_do_not_break_the_budget(memories: list[dict[str, Any]], tokens: int) -> None:
     """An adopted document may state any counts; they are decisions of the ledger, and nothing to rely on."""
     memory = stored(memories)
+    honest = texts(memory, tokens, "stripe")
     with memory._context.store.writing() as tx:
         tx._connection.run("update memory_versions set tokens_full = 1, tokens_line = 1")  # type: ignore[attr-defined]
     for name, text in texts(memory, tokens, "stripe").items():
         assert oracle_tokens(text or "") <= tokens, name
+        assert bool(text) == bool(honest[name]), name
     memory.close()
