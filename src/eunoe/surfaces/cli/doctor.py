@@ -206,7 +206,7 @@ def _show(check: Check) -> None:
     terminal.say(f"{terminal.paint('ok', fg='green')}   {terminal.paint(check.layer, bold=True)}")
     for name, value in check.facts.items():
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value
-        terminal.say(f"       {name:<10} {terminal.line('–' if shown in (None, '') else shown)}")
+        terminal.say(f"       {name:<12} {terminal.line('–' if shown in (None, '') else shown)}")
 
 
 COMMANDS = {
