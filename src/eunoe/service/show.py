@@ -10,11 +10,12 @@ from eunoe.domain.instants import optional_us
 from eunoe.domain.memory import Linked, Memory
 from eunoe.domain.rendering import harmless
 from eunoe.errors import Invalid, shown
+from eunoe.ports.store import View
 from eunoe.retrieval.pack import Entry, Section
 from eunoe.service.context import Context
 from eunoe.service.filters import check_budget
 from eunoe.service.presenting import Presenter
-from eunoe.service.read import get, links
+from eunoe.service.read import get
 
 READ_TOKENS = 6000
 MOST = 50
@@ -73,8 +74,8 @@ def show(
         raise Invalid("bad_offset", f"offset={shown(offset)} must be a whole number of characters, for one memory")
     found = {memory.id: memory for each in wanted for memory in [get(context, **each, as_of=as_of, known_at=known_at)]}
     memories = tuple(found.values())
-    linked = {memory.id: links(context, _address(context, memory)) for memory in memories}
     with context.store.reading() as view:
+        linked = {memory.id: _links(context, view, memory) for memory in memories}
         times = (optional_us(value, setting=name) for value, name in ((as_of, "as_of"), (known_at, "known_at")))
         now = next((time for time in times if time is not None), context.moment(view))
         presenter = Presenter(context, view, now=now, budget=budget)
@@ -85,8 +86,11 @@ def show(
     return Read(memories, packed.text, packed.tokens, (*packed.full, *packed.lines), packed.omitted, None)
 
 
-def _address(context: Context, memory: Memory) -> str:
-    return memory.id if memory.project == context.slug else f"{memory.project}#{memory.number}"
+def _links(context: Context, view: View, memory: Memory) -> list[Linked]:
+    """Return what a memory, of whichever project, is linked to now."""
+    there = context.named(memory.project)
+    project = there.existing(view)
+    return view.memories(project.p).links(memory.id, there.scopes(), now=there.moment(view, project))
 
 
 def _entry(presenter: Presenter, memory: Memory, linked: Sequence[Linked]) -> Entry:
