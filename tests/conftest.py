@@ -37,6 +37,12 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def anyio_backend() -> str:
+    """Run asynchronous tests on asyncio, as the server does."""
+    return "asyncio"
+
+
+@pytest.fixture
 def store_path(tmp_path: Path) -> Path:
     """Return where a store may be made, in a folder that is not there yet."""
     return tmp_path / "data" / "store.sqlite"
