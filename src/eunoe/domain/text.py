@@ -102,7 +102,7 @@ def unhidden(text: str) -> str:
 
 def _has_work(char: str, before: str) -> bool:
     if char in _JOINERS:
-        return not before.isascii() and before not in _SHAPELESS.difference((_EMOJI_STYLE,)) and not before.isspace()
+        return not before.isascii() and before not in _UNJOINED and not before.isspace()
     return char == _EMOJI_STYLE and (category(before)[0] == "S" or before in "0123456789#*‼⁉〰〽")
 
 
@@ -118,6 +118,7 @@ _SHAPELESS = frozenset(
     )
     for code in range(first, last + 1)
 )
+_UNJOINED = _SHAPELESS - {_EMOJI_STYLE}  # what no joiner does its work after
 _HARMLESS = frozenset(
     "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}\N{NO-BREAK SPACE}\N{IDEOGRAPHIC SPACE}"
     "\N{SOFT HYPHEN}\N{NARROW NO-BREAK SPACE}"

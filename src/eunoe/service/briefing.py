@@ -20,7 +20,7 @@ from eunoe.service.cap import standing
 from eunoe.service.context import Context
 from eunoe.service.filters import check_budget, check_query, to_filter
 from eunoe.service.overview import believed_in, overview
-from eunoe.service.presenting import Presenter
+from eunoe.service.presenting import Presenter, whole
 from eunoe.service.recent import DAYS, Change, recent
 
 DEFAULT_TOKENS = 1500
@@ -103,7 +103,8 @@ def briefing(
         raise Invalid("bad_type", f"surface={shown(surface)} must be a text")
     with context.store.reading() as view:
         project = context.project(view)
-        own = _own(context, view)
+        beside = context.own_beside()
+        own = None if beside is None else beside.project(view)
         now = context.moment(view, project, own)
         to_filter(context, now=now, paths=paths)
         if project is None or not context.recorded_at(view, [project]):
@@ -114,17 +115,9 @@ def briefing(
     return found
 
 
-def _own(context: Context, view: View) -> Project | None:
-    """Return the user's own project, unless the briefing is about it."""
-    if context.caller.user is None or context.own().slug == context.slug:
-        return None
-    return context.own().project(view)
-
-
 def _empty(context: Context, budget: int) -> Briefing:
     text = f"Nothing is remembered in {context.slug} yet. Remember what a later session would have to find out again."
-    tokens = context.tokens(text)
-    return Briefing(context.slug, text, tokens) if tokens <= budget else Briefing(context.slug, "", 0)
+    return Briefing(context.slug, *whole(text, budget=budget, count=context.tokens))
 
 
 class _Survey:
@@ -190,14 +183,14 @@ class _Survey:
 
     def _sections(self, order: Sequence[Standing], lately: dict[str, Change]) -> list[Section]:
         matches = self._matches()
-        pinned = self._fitting([each for each in order if each.pinned], _PINNED_SHARE if matches else BODIES_SHARE)
+        pinned_share = _PINNED_SHARE if matches else BODIES_SHARE
+        pinned = self._fitting([each for each in order if each.pinned], pinned_share)
         rest = self._fitting([each for each in order if not each.pinned and each.kind not in ("message", "skill")])
         skills = [each.id for each in order if each.kind == "skill"][: self._most]
         left_off = self._left_off(order)
         changed = list(lately)[: self._lately]
         retired = self._retired(changed, lately)
         new = [ident for ident in changed if ident not in {*rest, *skills} and self._is_shown(ident)]
-        pinned_share = _PINNED_SHARE if matches else BODIES_SHARE
         return [
             Section(_ABOUT_USER, self._shareable(), _USER_SHARE),
             Section(_PINNED, self._entries(pinned, lately), pinned_share),

@@ -94,6 +94,13 @@ class Context(NamedTuple):
             raise Invalid("no_user", "`me` needs a user: set EUNOE_USER, or open with user=…")
         return self._replace(slug=own_project(self.caller.user), identity=None)
 
+    def own_beside(self) -> Context | None:
+        """Return the session in the user's own project; None when there is no user, or the session is there."""
+        if self.caller.user is None:
+            return None
+        own = self.own()
+        return None if own.slug == self.slug else own
+
     def named(self, project: str | None) -> Context:
         """Return the session in the project that an address names.
 

@@ -149,21 +149,22 @@ class Presenter:
         return f'<{name} project="{inline(self._context.slug)}">\n{_LABEL}', f"</{name}>\n"
 
 
+def whole(text: str, *, budget: int, count: Callable[[str], int]) -> tuple[str, int]:
+    """Return a text of our own, which needs no fence, and its tokens; an empty one when it is over the budget."""
+    tokens = count(text)
+    return (text, tokens) if tokens <= budget else ("", 0)
+
+
 def _recounted(sections: Sequence[Section], count: Callable[[str], int]) -> list[Section]:
     """Count every piece again: stored counts may come from elsewhere, and must not be believed over the budget."""
 
-    def again(piece: Piece | None) -> Piece | None:
-        return None if piece is None else Piece(piece.text, count(piece.text))
+    def again(piece: Piece) -> Piece:
+        return Piece(piece.text, count(piece.text))
 
-    return [
-        section._replace(
-            entries=[
-                entry._replace(line=Piece(entry.line.text, count(entry.line.text)), full=again(entry.full))
-                for entry in section.entries
-            ]
-        )
-        for section in sections
-    ]
+    def entry_again(entry: Entry) -> Entry:
+        return entry._replace(line=again(entry.line), full=None if entry.full is None else again(entry.full))
+
+    return [section._replace(entries=[entry_again(entry) for entry in section.entries]) for section in sections]
 
 
 def _shown(text: str, tokens: int, packed: Packed) -> Shown:

@@ -159,7 +159,7 @@ def _with_text(
     answer: Recalled, context: Context, view: View, places: Places, now: int, budget: int, query: str | None
 ) -> tuple[Recalled, set[str]]:
     """Return the answer with the text that an agent reads, and the ids of what it shows in full."""
-    from eunoe.service.presenting import Presenter  # noqa: PLC0415 - hooks pack by themselves
+    from eunoe.service.presenting import Presenter, whole  # noqa: PLC0415 - hooks pack by themselves
 
     terms = context.analyser.query(query) if query else ()
     presenter = Presenter(context, view, now=now, budget=budget, terms=terms)
@@ -168,9 +168,8 @@ def _with_text(
     head = "".join(f"Not everything was searched: {reason}.\n" for reason in answer.degraded)
     if not entries:
         told = head + (answer.notes[0] if answer.notes else f"Nothing in {context.slug} bears on this.")
-        tokens = presenter.count(told)
-        fits = tokens <= budget
-        return replace(answer, text=told if fits else "", tokens=tokens if fits else 0), set()
+        unfenced, tokens = whole(told, budget=budget, count=presenter.count)
+        return replace(answer, text=unfenced, tokens=tokens), set()
     if answer.weak:
         head += "Nothing fits well; the nearest by words:\n"
     shown = presenter.fenced([Section("", entries)], budget=budget, head=head)
@@ -200,8 +199,8 @@ def _check_numbers(limit: object, min_evidence: object, min_score: object, order
 def _projects(context: Context, view: View, include_me: bool) -> list[tuple[Context, Project]]:
     """Return the projects to look into; one that holds nothing yet is none."""
     contexts = [context]
-    if include_me and context.caller.user is not None and context.own().slug != context.slug:
-        contexts.append(context.own())
+    if include_me and (beside := context.own_beside()) is not None:
+        contexts.append(beside)
     found = ((each, each.project(view)) for each in contexts)
     return [(each, project) for each, project in found if project is not None]
 

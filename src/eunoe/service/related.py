@@ -13,7 +13,7 @@ from eunoe.retrieval.pack import Section
 from eunoe.service.context import Context
 from eunoe.service.filters import check_budget
 from eunoe.service.find import find_id
-from eunoe.service.presenting import Presenter
+from eunoe.service.presenting import Presenter, whole
 
 HOPS = 3
 DEFAULT_TOKENS = 800
@@ -67,8 +67,7 @@ def related(context: Context, target: Target, *, hops: int = 1, budget_tokens: i
         presenter = Presenter(context, view, now=now, budget=budget)
         if not steps:
             text = f"{address} is linked to nothing that is believed now."
-            tokens = presenter.count(text)
-            return Related((), text, tokens, (), 0) if tokens <= budget else Related((), "", 0, (), 0)
+            return Related((), *whole(text, budget=budget, count=presenter.count), (), 0)
         sections = [
             Section(_heading(hop), [presenter.entry(step.memory, project) for step in steps if step.hops == hop])
             for hop in range(1, hops + 1)
@@ -87,9 +86,8 @@ def _walk(context: Context, view: View, project: Project, ident: str, hops: int,
     seen, edge, steps = {ident}, [ident], list[Step]()
     for hop in range(1, hops + 1):
         near = {each.id: each.number for start in edge for each in memories.links(start, scopes, now=now)}
-        wanted = sorted(near.keys() - seen, key=near.__getitem__)[: _MOST - len(steps)]
-        seen.update(wanted)
-        found = memories.read(wanted, now=now)
-        edge = wanted
-        steps += [Step(found[each], hop) for each in wanted]
+        edge = sorted(near.keys() - seen, key=near.__getitem__)[: _MOST - len(steps)]
+        seen.update(edge)
+        found = memories.read(edge, now=now)
+        steps += [Step(found[each], hop) for each in edge]
     return steps

@@ -8,7 +8,7 @@ from eunoe.domain.rendering import Piece, harmless
 from eunoe.retrieval.pack import Entry, Section
 from eunoe.service.context import Context
 from eunoe.service.filters import check_budget
-from eunoe.service.presenting import Presenter
+from eunoe.service.presenting import Presenter, whole
 from eunoe.service.review import Review, review
 
 DEFAULT_TOKENS = 1500
@@ -35,9 +35,8 @@ def review_text(context: Context, *, budget_tokens: int = DEFAULT_TOKENS) -> Tid
     with context.store.reading() as view:
         presenter = Presenter(context, view, now=context.moment(view), budget=budget)
         if not found.sections:
-            told = "".join(lines).rstrip("\n")
-            tokens = presenter.count(told)
-            return Tidying(found, told, tokens, 0) if tokens <= budget else Tidying(found, "", 0, len(lines))
+            told, tokens = whole("".join(lines).rstrip("\n"), budget=budget, count=presenter.count)
+            return Tidying(found, told, tokens, 0 if told else len(lines))
         pieces = (Piece(line, presenter.count(line)) for line in lines)
         entries = [Entry(str(at), piece, piece) for at, piece in enumerate(pieces)]
         packed = presenter.fenced([Section("", entries, 1.0)], budget=budget)
