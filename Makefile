@@ -3,17 +3,24 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+MODELS := $(abspath $(VENV))/models
+MODEL := $(MODELS)/bge-small-en-v1.5
+MODEL_STAMP := $(VENV)/.model
 
-.PHONY: demo test test-harness check fix cover bench soak docs clean help
+.PHONY: demo test models test-harness check fix cover bench soak docs clean help
 
 help:   ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
-demo: $(STAMP)   ## a two-session story over a codebase, with real output
-	@$(BIN)/python -m eunoe demo
+demo: $(MODEL_STAMP)   ## a two-session story over a codebase, with real output
+	@EUNOE_MODEL=$(MODEL) $(BIN)/python -m eunoe demo
 
-test: $(STAMP)   ## all tests
-	@$(BIN)/python -m pytest -q
+test: $(MODEL_STAMP)   ## all tests
+	@EUNOE_TEST_MODEL=$(MODEL) $(BIN)/python -m pytest -q
+
+models: $(MODEL_STAMP)   ## the other models, too, so that no test is skipped
+	@$(BIN)/python -m eunoe model install multilingual --to $(MODELS)/multilingual-e5-small
+	@$(BIN)/python -m eunoe model install reranker --to $(MODELS)/ms-marco-MiniLM-L12-v2
 
 test-harness: $(STAMP) .harness/.installed   ## Claude Code, Codex and OpenCode against scripted models; needs npm
 	@tests/harness/sealed.sh $(BIN)/python -m pytest -q tests/harness
@@ -29,13 +36,13 @@ fix: $(STAMP)   ## format, and repair what the linter can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-cover: $(STAMP)   ## tests with branch coverage
-	$(BIN)/coverage run -m pytest -q
+cover: $(MODEL_STAMP)   ## tests with branch coverage
+	EUNOE_TEST_MODEL=$(MODEL) $(BIN)/coverage run -m pytest -q
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --skip-covered --sort=cover | tail -40
 
-bench: $(STAMP)   ## measure; LOCOMO=file adds LoCoMo
-	$(BIN)/python benchmarks/run.py $(if $(LOCOMO),--locomo $(LOCOMO))
+bench: $(MODEL_STAMP)   ## measure; LOCOMO=file adds LoCoMo
+	EUNOE_TEST_MODEL=$(MODEL) $(BIN)/python benchmarks/run.py $(if $(LOCOMO),--locomo $(LOCOMO))
 
 soak: $(STAMP)   ## 1,000 kills, 8 × 500 writers, deep property tests
 	$(BIN)/python benchmarks/soak.py
@@ -53,8 +60,13 @@ $(STAMP): pyproject.toml
 	@echo "Setting up $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	@$(BIN)/python -m pip install --quiet --editable '.[mcp]' --group dev
+	@$(BIN)/python -m pip install --quiet --editable '.[mcp,local,endpoint]' --group dev
 	@touch $(STAMP)
+
+# Without it everything works but search by meaning, and the tests of that are skipped; so a failure stops nothing.
+$(MODEL_STAMP): $(STAMP)
+	@$(BIN)/python -m eunoe model install --to $(MODEL) >/dev/null && touch $@ || \
+	  echo "Going on without a model."
 
 .harness/.installed: tests/harness/install.sh
 	@echo "Setting up .harness …"
