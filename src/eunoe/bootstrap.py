@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
+from eunoe import meaning
 from eunoe.config.identity import Identity, Resolution, find_identity, resolve
 from eunoe.config.secret import SECRET_BYTES as STORE_SECRET_BYTES
 from eunoe.config.secret import read_secret, secret_file
@@ -25,8 +26,13 @@ from eunoe.ports.clock import Clock, Entropy
 from eunoe.ports.lane import Lane
 from eunoe.ports.projects import Projects
 from eunoe.ports.store import Store
+from eunoe.retrieval.lanes.key import KeyLane
 from eunoe.retrieval.lanes.keyword import KeywordLane
+from eunoe.retrieval.lanes.time import TimeLane
+from eunoe.retrieval.lanes.vector import VectorLane
+from eunoe.retrieval.recipes import DEFAULT
 from eunoe.service.context import Context
+from eunoe.service.worker import Worker
 from eunoe.stores.sql.store import SqlStore
 from eunoe.stores.sqlite.engine import SqliteEngine
 
@@ -56,9 +62,12 @@ class Opened(NamedTuple):
     context: Context
     settings: Settings
     resolution: Resolution | None
+    worker: Worker | None = None
 
     def close(self) -> None:
-        """Close the store."""
+        """End the work on the queue, and close the store."""
+        if self.worker is not None:
+            self.worker.stop()
         self.context.store.close()
 
 
@@ -76,6 +85,8 @@ def open_session(
     environ: Mapping[str, str] | None = None,
     clock: Clock | None = None,
     entropy: Entropy | None = None,
+    background: bool = True,
+    fast_model_only: bool = False,
 ) -> Opened:
     """Open a store and settle which project this session is about.
 
@@ -89,6 +100,8 @@ def open_session(
         durability: `process`, or `power` to survive a loss of power, too (each write then waits for the disk).
         environ: Default the process's environment.
         clock, entropy: Default those of the system.
+        background: Embed what is written in a thread; False for a process that ends after one use case.
+        fast_model_only: Use only a model that loads fast.
 
     Raises:
         Invalid, Refused, Unavailable: with the code of the setting that cannot be used.
@@ -104,6 +117,8 @@ def open_session(
     except BaseException:
         opened.close()
         raise
+    semantics = meaning.semantics(settings, environ, fast_only=fast_model_only)
+    embedding, worker = meaning.work(opened, semantics, settings, clock, entropy, background=background)
     context = Context(
         store=opened,
         slug=slug,
@@ -118,8 +133,17 @@ def open_session(
         identity=identity,
         max_memories=settings.max_memories,
         max_links=settings.max_links,
+        recipe=DEFAULT.without(*settings.recall_off) if settings.recall_off else DEFAULT,
+        semantics=semantics,
+        embedding=embedding,
+        reranking=meaning.reranking(settings),
+        wake=worker.wake if worker is not None else _nothing,
     )
-    return Opened(context=context, settings=settings, resolution=resolution)
+    return Opened(context=context, settings=settings, resolution=resolution, worker=worker)
+
+
+def _nothing() -> None:
+    return
 
 
 def _details(agent: str | None, session: str | None) -> dict[str, str]:
@@ -147,7 +171,7 @@ def _count_tokens(text: str) -> int:
 
 def lanes() -> dict[str, Lane]:
     """Return the lanes that recipes may name."""
-    return {KeywordLane.name: KeywordLane()}
+    return {lane.name: lane for lane in (KeywordLane(), VectorLane(), KeyLane(), TimeLane())}
 
 
 def open_store(settings: Settings, *, durability: str, clock: Clock, entropy: Entropy) -> Store:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 STORE_FILE = "eunoe.sqlite"
 _LARGEST_CAP = 1_000_000_000
 LINKS = 32
+STATES_MB = 2048
+QUALITIES = ("best", "light")
+MULTIPLIERS = ("importance", "freshness", "trust", "dispute")
 _WHOLE = f"must be a whole number from 1 to {_LARGEST_CAP:,}"
 STORE_SCHEMES = ("postgresql", "postgres", "https", "http")
 
@@ -37,6 +40,10 @@ class Settings(NamedTuple):
         model: `none`, the name of a model, or a folder; None when nothing was set.
         max_memories: The most memories that a project may believe; None is no cap.
         max_links: The most links that a memory may have.
+        recall_quality: `best` (token states as well) or `light` (vectors alone: a twentieth of the disk).
+        recall_off: Multipliers that are switched off: `importance`, `freshness`, `trust`, `dispute`.
+        reranker: Whether the model that reads a question and a text together looks at the best hits once more.
+        max_states_mb: How many megabytes of token states a project may have; the oldest go first.
         origins: For each of these `argument`, the name of the variable, or `default`.
     """
 
@@ -47,6 +54,10 @@ class Settings(NamedTuple):
     model: str | None
     max_memories: int | None
     max_links: int
+    recall_quality: str
+    recall_off: tuple[str, ...]
+    max_states_mb: int
+    reranker: bool
     origins: Mapping[str, str]
 
     def __repr__(self) -> str:
@@ -75,7 +86,8 @@ def load_settings(
 
     Raises:
         Invalid: `empty_setting` (an argument without content), `bad_user`, `bad_store` (an unknown scheme),
-            `bad_max_memories`, `bad_max_links`.
+            `bad_max_memories`, `bad_max_links`, `bad_max_states_mb`, `bad_setting`
+            (a value that is none of those that a setting may have).
     """
     home, home_origin = _choose(environ, "home", None)
     chosen_store, store_origin = _choose(environ, "store", store)
@@ -84,6 +96,10 @@ def load_settings(
     model, model_origin = _choose(environ, "model", None)
     most, most_origin = _choose(environ, "max_memories", None)
     links, links_origin = _choose(environ, "max_links", None)
+    quality, quality_origin = _choose(environ, "recall_quality", None)
+    off, off_origin = _choose(environ, "recall_off", None)
+    states, states_origin = _choose(environ, "max_states_mb", None)
+    reranker, reranker_origin = _choose(environ, "reranker", None)
     home = data_directory(environ) if home is None else _absolute(home, environ)
     return Settings(
         home=home,
@@ -93,6 +109,10 @@ def load_settings(
         model=model,
         max_memories=None if most is None else _max_memories(most),
         max_links=LINKS if links is None else _max_links(links),
+        recall_quality="best" if quality is None else _one_of("EUNOE_RECALL_QUALITY", quality, QUALITIES),
+        recall_off=() if off is None else _several_of("EUNOE_RECALL_OFF", off, MULTIPLIERS),
+        max_states_mb=STATES_MB if states is None else _max_states(states),
+        reranker=reranker is not None and _one_of("EUNOE_RERANKER", reranker, ("on", "off")) == "on",
         origins={
             "home": home_origin,
             "store": store_origin,
@@ -101,6 +121,10 @@ def load_settings(
             "model": model_origin,
             "max_memories": most_origin,
             "max_links": links_origin,
+            "recall_quality": quality_origin,
+            "recall_off": off_origin,
+            "max_states_mb": states_origin,
+            "reranker": reranker_origin,
         },
     )
 
@@ -155,6 +179,22 @@ def _max_links(value: str) -> int:
     if (most := _cap(value)) is None:
         raise Invalid("bad_max_links", f"EUNOE_MAX_LINKS={shown(value)} {_WHOLE}; unset is {LINKS}")
     return most
+
+
+def _max_states(value: str) -> int:
+    if (most := _cap(value)) is None:
+        raise Invalid("bad_max_states_mb", f"EUNOE_MAX_STATES_MB={shown(value)} {_WHOLE}; unset is {STATES_MB:,}")
+    return most
+
+
+def _one_of(name: str, value: str, known: tuple[str, ...]) -> str:
+    if value.strip() not in known:
+        raise Invalid("bad_setting", f"{name}={shown(value)} must be one of {' '.join(known)}")
+    return value.strip()
+
+
+def _several_of(name: str, value: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(_one_of(name, each, known) for each in value.replace(",", " ").split())
 
 
 def _cap(value: str) -> int | None:

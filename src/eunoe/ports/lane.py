@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Protocol
 
-    from eunoe.ports.text_index import Filter, Passage, TextIndex
+    from eunoe.ports.text_index import Passage
 else:
     Protocol = object
 
@@ -18,17 +18,15 @@ class Found:
     Attributes:
         passage: What was found.
         raw: The lane's own number, larger is better; comparable within this lane and query only.
-        evidence: How well it bears on the query, 0 to 1.
         detail: What `explain` says of it.
     """
 
-    __slots__ = ("detail", "evidence", "passage", "raw")
+    __slots__ = ("detail", "passage", "raw")
 
-    def __init__(self, passage: Passage, raw: float, evidence: float, detail: dict[str, Any]) -> None:
+    def __init__(self, passage: Passage, raw: float, detail: dict[str, Any] | None = None) -> None:
         self.passage = passage
         self.raw = raw
-        self.evidence = evidence
-        self.detail = detail
+        self.detail = detail or {}
 
 
 class Lane(Protocol):
@@ -36,15 +34,13 @@ class Lane(Protocol):
 
     name: str
 
-    def find(
-        self, terms: Sequence[str], index: TextIndex, accept: Filter, *, recipe: Any, explain: bool = False
-    ) -> list[Found]:
+    def find(self, reach: Any, *, explain: bool = False) -> Sequence[Found]:
         """Return visible candidates, best first, ties by the memory's id; at most one a memory.
 
         Args:
-            terms: The analysed query, at least one term.
-            index: The index of one project.
-            accept: What may be returned.
-            recipe: Weights and limits (`eunoe.retrieval.recipes.Recipe`).
+            reach: The query and what can be reached of one project (`eunoe.retrieval.reach.Reach`).
             explain: Whether to fill `Found.detail`.
+
+        Raises:
+            EunoeError: the lane cannot answer; the others do.
         """

@@ -58,6 +58,9 @@ class Projects(Protocol):
         What has expired or ended by `now` is not active; a link counts where both its ends are in the scopes.
         """
 
+    def numbers(self) -> list[int]:
+        """Return the numbers of all projects, ascending."""
+
     def register(self, *, uuid: str, slug: str, identity: str | None, secret: bytes, now: int) -> Project:
         """Add a project. Raises `Conflict` (`slug_taken`) when the name or identity is another's."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from typing import Any, Protocol
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from eunoe.ports.survey import Survey
     from eunoe.ports.text_index import TextIndex
     from eunoe.ports.upkeep import Upkeep
+    from eunoe.ports.vectors import Jobs, Models, Vectors, WritableVectors
 else:
     Protocol = object  # Protocols are for the type checker; making them costs every command several milliseconds
 
@@ -45,6 +46,17 @@ class View(Protocol):
     def upkeep(self, p: int) -> Upkeep:
         """Return what a review asks."""
 
+    @property
+    def models(self) -> Models:
+        """Return the models that the store knows."""
+
+    @property
+    def jobs(self) -> Jobs:
+        """Return the queue of what is to be embedded."""
+
+    def vectors(self, p: int, model: int) -> Vectors:
+        """Return what a model made of a project's texts."""
+
     def snapshots(self, p: int, idents: Sequence[str], *, whole: bool = True) -> dict[str, Snapshot]:
         """Return the rows of memories as they stand; without `whole` only the memories' own rows."""
 
@@ -52,12 +64,21 @@ class View(Protocol):
 class Writing(View, Protocol):
     """A write transaction: everything in it becomes true together, or nothing does."""
 
+    def vectors(self, p: int, model: int) -> WritableVectors:
+        """Return what a model made of a project's texts, to be written to as well."""
+
     def apply(self, changes: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """Make row changes in order; see `eunoe.projections.changes`."""
 
 
 class Store(Protocol):
-    """One database, embedded or served."""
+    """One database, embedded or served.
+
+    Attributes:
+        after_write: Called after each write transaction that was committed; must return at once.
+    """
+
+    after_write: Callable[[], None] | None
 
     @property
     def uuid(self) -> str:

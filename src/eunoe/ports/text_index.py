@@ -62,10 +62,15 @@ class Passage:
 
     Attributes:
         terms: Packed counts, see `eunoe.domain.postings`.
+        said_at: When it became true, microseconds; for a turn when it was said.
+        speaker, shape: Of a turn: who said it, and what kind of sentence it is (`eunoe.domain.turns`).
         visible: Whether it passes the filter of the call that read it; others only lend context.
     """
 
-    __slots__ = ("length", "memory", "rid", "session", "terms", "trust", "turn", "version", "visible")
+    __slots__ = (
+        *("length", "memory", "rid", "said_at", "session", "shape", "speaker", "terms", "trust", "turn", "version"),
+        "visible",
+    )
 
     def __init__(
         self,
@@ -77,6 +82,9 @@ class Passage:
         length: int,
         terms: str,
         trust: str,
+        said_at: int,
+        speaker: str | None,
+        shape: int | None,
         visible: int,
     ) -> None:
         self.rid = rid
@@ -87,6 +95,9 @@ class Passage:
         self.length = length
         self.terms = terms
         self.trust = trust
+        self.said_at = said_at
+        self.speaker = speaker
+        self.shape = shape or 0
         self.visible = bool(visible)
 
 
@@ -124,6 +135,21 @@ class TextIndex(Protocol):
 
         All are in the scopes and believed at the filter's instant; `visible` tells which pass the whole filter.
         """
+
+    def passages(self, rids: Sequence[int], accept: Filter) -> list[Passage]:
+        """Return the passages with these row numbers that are in the scopes and believed at the filter's instant.
+
+        `visible` tells which of them pass the whole filter. In the order of their numbers.
+        """
+
+    def rows(self, accept: Filter) -> list[int]:
+        """Return the row numbers of all passages that pass the filter, ascending."""
+
+    def said_between(self, first: int, last: int, accept: Filter, *, limit: int) -> list[Passage]:
+        """Return the latest passages that pass the filter and were said in [first, last), microseconds."""
+
+    def standing(self, rids: Sequence[int]) -> list[tuple[int, str, int, int, bool]]:
+        """Return (row number, kind, importance in thousandths, confirmed at, disputed) of passages, by number."""
 
     def browse(
         self, accept: Filter, *, order: str, after: Mapping[str, Any] | None, limit: int

@@ -35,7 +35,17 @@ def retire_passage(p: int, old: Snapshot) -> list[RowChange]:
     return [
         ("passage_retire", {"p": p, "rid": row["rid"], "memory": row["memory"]}),
         *reweigh(p, row["scope"], row["terms"], row["length"], -1, labels),
+        *unread(p, row),
     ]
+
+
+def unread(p: int, row: Row) -> list[RowChange]:
+    """Void what a model read together with a turn that goes: nothing is derived from its words any longer."""
+    named = {"p": p, "rid": row["rid"]}
+    changes: list[RowChange] = [("embed_queue", named)]  # whoever embeds takes it out of the statistics
+    if row["turn"] is not None:
+        changes += [("embed_requeue", named), ("states_void", named)]
+    return changes
 
 
 def close_version(event: Decided, old: Snapshot) -> list[RowChange]:

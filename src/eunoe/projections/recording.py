@@ -8,6 +8,7 @@ from typing import Any
 from eunoe.domain.canonical import canonical, parse
 from eunoe.domain.instants import from_us
 from eunoe.domain.postings import pack
+from eunoe.domain.turns import shape
 from eunoe.ports.snapshot import Row, Snapshot
 from eunoe.projections.changes import RowChange, passage_row
 from eunoe.projections.closing import (
@@ -172,6 +173,8 @@ def passage(
         "valid_from": version["valid_from"],
         "valid_to": version["valid_to"],
         "expires_at": context.get("expires_at"),
+        "speaker": version["speaker"] if context.get("turn") is not None else None,
+        "shape": shape(version["body"]) if context.get("turn") is not None else None,
     }
     changes: list[RowChange] = [
         ("passage_insert", row),
@@ -180,6 +183,7 @@ def passage(
     if live:
         labels = labelled(version["kind"], context.get("tags") or ())
         changes += reweigh(event.p, scope, terms, len(own), +1, labels)
+        changes.append(("embed_queue", {"p": event.p, "rid": rid}))
     return changes
 
 

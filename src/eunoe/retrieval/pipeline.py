@@ -1,9 +1,12 @@
-"""The pipeline of one query in one project: lanes ∥ → fuse → judge → multipliers → order. Lean."""
+"""The pipeline of one query in one project: lanes ∥ → pool → sum → judge → multipliers → order. Lean."""
 
 from __future__ import annotations
 
 from eunoe.errors import EunoeError
-from eunoe.retrieval.fuse import min_max_sum
+from eunoe.retrieval.features import FEATURES, Sums
+from eunoe.retrieval.judge import judges
+from eunoe.retrieval.multipliers import multipliers
+from eunoe.retrieval.pool import Pool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,10 +14,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from eunoe.ports.lane import Found, Lane
-    from eunoe.ports.text_index import Filter, Passage, TextIndex
-    from eunoe.retrieval.recipes import Recipe
+    from eunoe.ports.text_index import Passage
+    from eunoe.retrieval.reach import Reach
 
-DIGITS = 9
+DIGITS = 9  # evidence and scores are rounded to 1e-9, so that equal inputs give equal output on every machine
 
 
 class Ranked:
@@ -22,88 +25,147 @@ class Ranked:
 
     Attributes:
         passage: The passage that stands for the memory.
-        evidence: 0 to 1, how well it bears on the query. Uncalibrated: a share of the largest BM25 in reach.
+        evidence: 0 to 1, the probability that it bears on the query.
         score: Evidence times the multipliers, 0 to 1; the order of hits.
-        explanation: Lanes with rank, raw number and terms; fused sum; multipliers. Empty unless asked for.
+        span: The characters of the body that are nearest to the query, of a long text; else None.
+        explanation: Lanes with rank and raw number; what the judge went by; multipliers. Empty unless asked for.
     """
 
-    __slots__ = ("evidence", "explanation", "passage", "score")
+    __slots__ = ("evidence", "explanation", "passage", "score", "span")
 
-    def __init__(self, passage: Passage, evidence: float, score: float, explanation: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        passage: Passage,
+        evidence: float,
+        score: float,
+        span: tuple[int, int] | None = None,
+        explanation: dict[str, Any] | None = None,
+    ) -> None:
         self.passage = passage
         self.evidence = evidence
         self.score = score
-        self.explanation = explanation
+        self.span = span
+        self.explanation = explanation or {}
 
 
 class Searched:
-    """All hits of a query, best first, and the lanes that could not answer, each as `"name: reason"`."""
+    """The answer to a query.
 
-    __slots__ = ("degraded", "hits")
+    Attributes:
+        hits: Best first.
+        hidden: How many a floor left out.
+        failures: The lanes that could not answer, with their errors.
+        embedder: Whose vectors were looked at; empty for none.
+        is_reranked: Whether a reranker ordered the hits anew.
+    """
 
-    def __init__(self, hits: list[Ranked], degraded: tuple[str, ...]) -> None:
+    __slots__ = ("embedder", "failures", "hidden", "hits", "is_reranked")
+
+    def __init__(self, hits: list[Ranked], hidden: int, failures: Mapping[str, EunoeError], embedder: str = "") -> None:
         self.hits = hits
-        self.degraded = degraded
+        self.hidden = hidden
+        self.failures = dict(failures)
+        self.embedder = embedder
+        self.is_reranked = False
 
 
 def search(
-    terms: Sequence[str],
-    index: TextIndex,
-    accept: Filter,
+    reach: Reach,
     *,
     lanes: Mapping[str, Lane],
-    recipe: Recipe,
+    embedder: str = "",
     min_evidence: float = 0.0,
     min_score: float = 0.0,
     explain: bool = False,
 ) -> Searched:
     """Return every hit that reaches both floors, best first, ties by id.
 
-    A lane that fails is named in `degraded` and the others answer. When no lane is left, its error is raised: an
+    A lane that fails is named in `failures` and the others answer. When no lane is left, its error is raised: an
     engine's failure never looks like "no memories".
+
+    Args:
+        reach: The question, and the project that it is put to.
+        lanes: Those that the recipe names.
+        embedder: The name of the model that made the vectors: its judge's weights apply.
+        min_evidence, min_score: Floors.
+        explain: Fill `Ranked.explanation`.
     """
     found: dict[str, Sequence[Found]] = {}
     failures: dict[str, EunoeError] = {}
-    for name in recipe.lanes:
+    for name in reach.recipe.lanes:
         try:
-            found[name] = lanes[name].find(terms, index, accept, recipe=recipe, explain=explain) if terms else []
+            found[name] = lanes[name].find(reach, explain=explain)
         except EunoeError as exc:
             failures[name] = exc
     if failures and not found:
         raise next(iter(failures.values()))
-    hits = _judged(found, recipe, explain=explain)
-    hits = [hit for hit in hits if hit.evidence >= min_evidence and hit.score >= min_score]
-    hits.sort(key=lambda hit: (-hit.score, -hit.evidence, hit.passage.memory))
-    return Searched(hits, tuple(f"{name}: {exc.code}" for name, exc in failures.items()))
+    pool = Pool(reach, found, explain=explain)
+    hits = _judged(reach, pool, found, embedder, explain=explain)
+    kept = [hit for hit in hits if hit.evidence >= min_evidence and hit.score >= min_score]
+    kept.sort(key=lambda hit: (-hit.score, -hit.evidence, hit.passage.memory))
+    return Searched(kept, len(hits) - len(kept), failures, embedder)
 
 
-def _judged(lanes: Mapping[str, Sequence[Found]], recipe: Recipe, *, explain: bool) -> list[Ranked]:
-    """Turn fused candidates into hits: evidence is the best that a lane vouches for, the score what is left of it."""
-    fused = min_max_sum(lanes, recipe.lanes) if explain or len(lanes) > 1 else {}
-    best: dict[str, Found] = {}
-    for found in lanes.values():
-        for each in found:
-            known = best.setdefault(each.passage.memory, each)
-            if each.evidence > known.evidence:
-                best[each.passage.memory] = each
-    trust, hits = recipe.trust, []
-    for ident, each in best.items():
-        multiplier = trust.get(each.passage.trust, 1.0)
-        explanation = _explained(ident, lanes, fused[ident], {"trust": multiplier}, recipe) if explain else {}
-        hits.append(Ranked(each.passage, each.evidence, round(each.evidence * multiplier, DIGITS), explanation))
+def _judged(
+    reach: Reach, pool: Pool, found: Mapping[str, Sequence[Found]], embedder: str, *, explain: bool
+) -> list[Ranked]:
+    """Turn candidates into hits: what is known of each decides by which weights it is judged."""
+    sums = Sums(reach, pool)
+    order = sorted(pool.places, key=lambda at: (-sums.total[at], pool.passages[at].memory))
+    best, rest = order[: reach.recipe.judged], order[reach.recipe.judged :]
+    evidence: dict[int, float] = {}
+    reasons: dict[int, dict[str, Any]] = {}
+    for (known, kind), places in _groups(pool, best).items():
+        judge = judges(embedder).judge(known, kind)
+        columns = FEATURES[kind](reach, pool, sums, places)
+        evidence |= dict(zip(places, judge.evidence(columns, len(places)), strict=True))
+        if explain:
+            for row, at in enumerate(places):
+                reasons[at] = {"judge": f"{known} {kind}", "because": judge.parts(columns, row)}
+    evidence |= _behind(evidence, rest, sums)
+    standing = multipliers(reach, [pool.passages[at] for at in order])
+    hits = []
+    for at in order:
+        passage, factors = pool.passages[at], standing[pool.passages[at].rid]
+        score = round(evidence[at], DIGITS)
+        for factor in factors.values():
+            score *= factor
+        hit = Ranked(passage, round(evidence[at], DIGITS), round(score, DIGITS), pool.span[at])
+        if explain:
+            hit.explanation = {
+                "recipe": reach.recipe.name,
+                "lanes": _lanes(found, passage),
+                "sum": round(sums.total[at], DIGITS),
+                **reasons.get(at, {}),
+                "multipliers": factors,
+            }
+        hits.append(hit)
     return hits
 
 
-def _explained(
-    ident: str,
-    lanes: Mapping[str, Sequence[Found]],
-    fused: float,
-    multipliers: Mapping[str, float],
-    recipe: Recipe,
-) -> dict[str, Any]:
+def _groups(pool: Pool, places: Sequence[int]) -> dict[tuple[str, str], list[int]]:
+    """Return the places by what is known of them; what no model has embedded yet is judged by its words."""
+    has_late = any(value is not None for value in pool.late)
+    groups: dict[tuple[str, str], list[int]] = {}
+    for at in places:
+        known = "words" if pool.cosine[at] is None else "late" if has_late else "vector"
+        groups.setdefault((known, "chat" if pool.is_turn[at] else "plain"), []).append(at)
+    return groups
+
+
+def _behind(judged: Mapping[int, float], rest: Sequence[int], sums: Sums) -> dict[int, float]:
+    """Return the evidence of candidates that were not judged: in their order, behind all that were."""
+    least = min(judged.values(), default=0.0)
+    top = max((sums.total[at] for at in rest), default=0.0)
+    low = min((sums.total[at] for at in rest), default=0.0)
+    spread = max(top - low, 1e-9)
+    return {at: least * (sums.total[at] - low) / spread for at in rest}
+
+
+def _lanes(found: Mapping[str, Sequence[Found]], passage: Passage) -> dict[str, Any]:
     shown = {}
-    for name, found in lanes.items():
-        for rank, each in enumerate(found, 1):
-            if each.passage.memory == ident:
-                shown[name] = {"rank": rank, "raw": round(each.raw, DIGITS), "evidence": each.evidence, **each.detail}
-    return {"recipe": recipe.name, "lanes": shown, "fused": fused, "multipliers": dict(multipliers)}
+    for name, lane in found.items():
+        for rank, each in enumerate(lane, 1):
+            if each.passage.memory == passage.memory:
+                shown[name] = {"rank": rank, "raw": round(each.raw, DIGITS), **each.detail}
+    return shown

@@ -29,10 +29,11 @@ class Weights:
     Attributes:
         idf: Term → idf, rarest first; only terms that some passage holds.
         reach: The largest BM25 that the query could reach: every term, those that nothing holds as well, in endless
-            repetition. Evidence is a share of it.
+            repetition.
+        total: The idf of all terms added up, those that nothing holds as well.
     """
 
-    __slots__ = ("idf", "reach")
+    __slots__ = ("idf", "reach", "total")
 
     def __init__(self, terms: Sequence[str], statistics: Statistics, recipe: Recipe) -> None:
         known = sorted((statistics.df[term], term) for term in terms if statistics.df.get(term, 0) > 0)
@@ -41,7 +42,8 @@ class Weights:
         self.idf = {term: idf(df, statistics.documents) for df, term in known}
         missing = min(len(terms) - held, recipe.score_terms)
         unknown = missing * idf(0, statistics.documents)
-        self.reach = (sum(self.idf.values()) + unknown) * (recipe.k1 + 1)
+        self.total = sum(self.idf.values()) + unknown
+        self.reach = self.total * (recipe.k1 + 1)
 
 
 class Frequencies:
@@ -97,6 +99,7 @@ def score(
     recipe: Recipe,
     *,
     counted: Frequencies | None = None,
+    alone: bool = False,
     explain: bool = False,
 ) -> Scored:
     """Return BM25 of each passage over its own words and, in a session, its neighbours' at the recipe's weights.
@@ -110,11 +113,12 @@ def score(
         statistics: Of the project, in the reader's scopes.
         recipe: Weights of fields and neighbours.
         counted: What was counted of these terms before; it is added to.
+        alone: Let no neighbour lend.
         explain: Whether to fill `Scored.parts`.
 
     Cost: about 0.1 µs for each passage and term, plus 1 µs for each passage that holds a term.
     """
-    follows = _followers(passages)
+    follows = [False] * (len(passages) + 2) if alone else followers(passages)
     norms = _Norms(passages, follows, statistics, recipe)
     totals: dict[int, float] = {}
     parts: dict[int, dict[str, float]] = {}
@@ -124,7 +128,7 @@ def score(
     for term, by_rid in counted.by_term.items():
         own = {places[rid]: count for rid, count in by_rid.items() if rid in places}
         worth = weights.idf[term] * (recipe.k1 + 1)
-        for at, count in _mixed(own, follows, recipe).items():
+        for at, count in (own if alone else _mixed(own, follows, recipe)).items():
             share = worth * count / (count + norms[at])
             totals[at] = totals.get(at, 0.0) + share
             if explain:
@@ -132,7 +136,7 @@ def score(
     return Scored(totals, parts)
 
 
-def _followers(passages: Sequence[Passage]) -> list[bool]:
+def followers(passages: Sequence[Passage]) -> list[bool]:
     """Return, by place, whether a passage is the turn after the one before it; with two more False at the end."""
     session, turn = None, -1
     follows = []

@@ -15,7 +15,7 @@ from eunoe.ports.survey import Standing
 from eunoe.ports.text_index import Filter
 from eunoe.retrieval.freshness import ranked
 from eunoe.retrieval.pack import BODIES_SHARE, MORE, Entry, Section
-from eunoe.retrieval.pipeline import search
+from eunoe.service.asking import Asked, ask
 from eunoe.service.cap import standing
 from eunoe.service.context import Context
 from eunoe.service.filters import check_budget, check_query, to_filter
@@ -101,6 +101,7 @@ def briefing(
     query = None if focus is None else check_query(focus)
     if surface is not None and not isinstance(surface, str):
         raise Invalid("bad_type", f"surface={shown(surface)} must be a text")
+    asked = None if query is None else ask(context, query)
     with context.store.reading() as view:
         project = context.project(view)
         beside = context.own_beside()
@@ -109,7 +110,7 @@ def briefing(
         to_filter(context, now=now, paths=paths)
         if project is None or not context.recorded_at(view, [project]):
             return _empty(context, budget)
-        survey = _Survey(context, view, project, own, now, budget, query, tuple(paths), surface)
+        survey = _Survey(context, view, project, own, now, budget, asked, tuple(paths), surface)
         found = survey.told()
     context.signals.note_reads(project.p, filter(survey.has_read, found.full), context.clock.now_us())
     return found
@@ -131,7 +132,7 @@ class _Survey:
         own: Project | None,
         now: int,
         budget: int,
-        query: str | None,
+        asked: Asked | None,
         paths: tuple[str, ...],
         surface: str | None,
     ) -> None:
@@ -144,8 +145,9 @@ class _Survey:
         self._paths = paths
         self._surface = surface
         self._accept = Filter(scopes=context.scopes(), now=now)
-        self._terms = context.analyser.query(query) if query else []
-        self._presenter = Presenter(context, view, now=now, budget=budget, terms=self._terms)
+        self._asked = asked
+        terms = context.analyser.query(asked.text) if asked else []
+        self._presenter = Presenter(context, view, now=now, budget=budget, terms=terms)
         self._read: dict[str, Memory] = {}
         self._room = float(budget)  # for full texts that are still to be chosen
         self._elsewhere = 0  # skills that are meant for other surfaces
@@ -254,9 +256,8 @@ class _Survey:
         """Return the ids of what bears on the focus, best first, then of what is about the paths."""
         index = self._view.index(self._project.p)
         found: dict[str, None] = {}
-        if self._terms:
-            context = self._context
-            hits = search(self._terms, index, self._accept, lanes=context.lanes, recipe=context.recipe).hits
+        if self._asked is not None:
+            hits = self._asked.put(self._context, self._view, self._project, self._accept).hits
             found |= dict.fromkeys(hit.passage.memory for hit in hits[:_MATCHES])
         if self._paths:
             about = to_filter(self._context, now=self._now, paths=self._paths)

@@ -305,6 +305,13 @@ CATALOG: tuple[UseCase, ...] = (
         fields=(Field("dry_run", "flag", "only compare"),),
     ),
     UseCase(
+        "reembed",
+        "reembed:reembed",
+        "Embed everything by the model in use: after installing or changing it, or what failed",
+        writes=True,
+        fields=(Field("everything", "flag", "also what is embedded already"),),
+    ),
+    UseCase(
         "export",
         "export:export",
         "Write the whole project as one JSON document",

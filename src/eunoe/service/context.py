@@ -15,7 +15,17 @@ from eunoe.ports.lane import Lane
 from eunoe.ports.projects import Project
 from eunoe.ports.signals import Signals
 from eunoe.ports.store import Store, View
-from eunoe.retrieval.recipes import WORDS, Recipe
+from eunoe.retrieval.recipes import DEFAULT, Recipe
+from eunoe.retrieval.semantics import Semantics
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from eunoe.service.embedding import Embedding
+    from eunoe.service.reranking import Reranking
+
+
+def _nobody() -> None:
+    return
 
 
 class Context(NamedTuple):
@@ -29,6 +39,10 @@ class Context(NamedTuple):
         known: Projects that have events: from then on what is known of them never changes, so it is read once.
         max_memories: The cap of each project; None is no cap.
         max_links: How many links a memory may have.
+        semantics: The model, where there is one.
+        embedding: This process's work on the queue of what is to be embedded; None where nothing embeds.
+        reranking: A second look at the best hits, where that was asked for.
+        wake: Tells whoever embeds that there is something to do.
     """
 
     store: Store
@@ -42,9 +56,13 @@ class Context(NamedTuple):
     tokens: Callable[[str], int]
     session: AgentSession
     identity: str | None = None
-    recipe: Recipe = WORDS
+    recipe: Recipe = DEFAULT
     max_memories: int | None = None
     max_links: int = 32
+    semantics: Semantics = Semantics()
+    embedding: Embedding | None = None
+    reranking: Reranking | None = None
+    wake: Callable[[], None] = _nobody
 
     @property
     def signals(self) -> Signals:

@@ -69,24 +69,26 @@ class Presenter:
         name = "me" if user is not None and memory.project == f"~{user}" else memory.project
         return f"{name}#{memory.number}"
 
-    def entry(self, memory: Memory, project: Project, *, heading: str = MORE, mark: str = "") -> Entry:
-        """Return a memory as the packer takes it."""
+    def entry(
+        self, memory: Memory, project: Project, *, heading: str = MORE, mark: str = "", part: str | None = None
+    ) -> Entry:
+        """Return a memory as the packer takes it; `part` is where an excerpt of a long one is taken from."""
         links = self._view.memories(project.p).links(memory.id, self._context.scopes(), now=self._at)
         short = self.line(memory, links=len(links), mark=mark)
-        return Entry(memory.id, short, self.full(memory, links), heading)
+        return Entry(memory.id, short, self.full(memory, links, part), heading)
 
     def line(self, memory: Memory, *, links: int = 0, mark: str = "") -> Piece:
         """Return a memory as one line."""
         return line(memory, self.address(memory), self.count, links=links, day=self._day, mark=mark)
 
-    def full(self, memory: Memory, links: Sequence[Linked] = ()) -> Piece:
-        """Return a memory in full, or an excerpt of a long one."""
+    def full(self, memory: Memory, links: Sequence[Linked] = (), part: str | None = None) -> Piece:
+        """Return a memory in full, or an excerpt of a long one, taken from a part of it if one is given."""
         known = memory.tokens_full
         if len(memory.body) <= limits.BODY and (known is None or known <= self._long):
             piece = full(memory, self.address(memory), self.count, links=links, now=self._now)
             if piece.tokens <= self._long:
                 return piece
-        return self._part(memory, links)
+        return self._part(memory, links, part or memory.body)
 
     def dated(self, memory: Memory, what: str) -> Piece:
         """Return a version in full, below a line that says what happened; a long one as an excerpt."""
@@ -103,11 +105,11 @@ class Presenter:
         body = f"{memory.body[offset:end]}\n(characters {offset:,} to {end:,} of {total:,}{on})"
         return full(memory, address, self.count, links=links, body=body, now=self._now)
 
-    def _part(self, memory: Memory, links: Sequence[Linked]) -> Piece:
-        """Return the part of a memory that bears on the query, with the address under which there is more."""
+    def _part(self, memory: Memory, links: Sequence[Linked], text: str) -> Piece:
+        """Return what of a text of a memory bears on the query, with the address under which there is more."""
         address, size = self.address(memory), _EXCERPT_CHARACTERS
         while True:
-            part = excerpt(memory.body, self._terms, size=size)
+            part = excerpt(text, self._terms, size=size)
             body = f"{part}\n(excerpt; get {address} has all {len(memory.body):,} characters)"
             piece = full(memory, address, self.count, links=links, body=body, now=self._now)
             if piece.tokens <= self._excerpt or size < 40:

@@ -14,7 +14,7 @@ from eunoe.errors import NotFound
 from eunoe.ports.projects import Project
 from eunoe.ports.store import View
 from eunoe.ports.text_index import Filter
-from eunoe.retrieval.pipeline import search
+from eunoe.service.asking import ask
 from eunoe.service.context import Context
 from eunoe.service.filters import check_query
 from eunoe.service.find import find_id
@@ -122,20 +122,19 @@ def why(context: Context, target: Target, query: str | None = None) -> Why:
     """
     address = parse_address(target)
     context = context.named(address.project)
+    asked = None if query is None else ask(context, check_query(query))
     with context.store.reading() as view:
         project = context.existing(view)
         now = context.moment(view, project)
         ident = find_id(context, view, project, address, at=now)
         memory = _read(view, project, ident, address, now=now, known_at=None)
         steps = tuple(_steps(context, view, project, ident, now))
-        if query is None:
+        if asked is None:
             return Why(
                 memory=memory, found=False, rank=None, reasons=_standing(memory, now), explanation={}, history=steps
             )
         accept = Filter(scopes=context.scopes(), now=now)
-        terms = context.analyser.query(check_query(query))
-        index = view.index(project.p)
-        found = search(terms, index, accept, lanes=context.lanes, recipe=context.recipe, explain=True).hits
+        found = asked.put(context, view, project, accept, explain=True).hits
         for rank, hit in enumerate(found, 1):
             if hit.passage.memory == ident:
                 place = f"It is number {rank} of {len(found)} for this query."
@@ -147,7 +146,7 @@ def why(context: Context, target: Target, query: str | None = None) -> Why:
                     explanation=hit.explanation,
                     history=steps,
                 )
-        reasons = _standing(memory, now) or _words(view, project, memory, terms)
+        reasons = _standing(memory, now) or _words(view, project, memory, context.analyser.query(asked.text))
         return Why(memory=memory, found=False, rank=None, reasons=reasons, explanation={}, history=steps)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from eunoe.domain import limits
@@ -12,11 +13,14 @@ from eunoe.errors import Invalid, shown
 from eunoe.ports.projects import Project
 from eunoe.ports.store import View
 from eunoe.ports.text_index import Filter
+from eunoe.retrieval.judge import judges
 from eunoe.retrieval.pack import Section
-from eunoe.retrieval.pipeline import Ranked, search
+from eunoe.retrieval.pipeline import Ranked, Searched
+from eunoe.service.asking import VECTOR, Asked, ask
 from eunoe.service.context import Context
 from eunoe.service.cursor import Cursor, new_cursor, read_cursor
 from eunoe.service.filters import check_budget, check_query, to_filter
+from eunoe.service.reranking import RERANKER
 
 
 class Place(NamedTuple):
@@ -33,26 +37,24 @@ Places = Sequence[Place]
 ORDERS = ("relevance", "newest", "oldest")
 DEFAULT_LIMIT = 10
 
-# Below it an answer says that nothing fits well. Of the questions of one conversation put to another one it names
-# 82 %, of those whose answer was found 2 % (LoCoMo-dev, words alone; to be replaced by calibration).
-WEAK_EVIDENCE = 0.15
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """A memory that was found.
 
     Attributes:
-        evidence: 0 to 1: how well it bears on the query; 0 when browsing. Not yet calibrated: the share of the
-            largest BM25 that the query could reach.
+        evidence: 0 to 1: the probability that it bears on the query, as fitted on labelled questions
+            (`Recalled.calibrated`); 0 when browsing.
         score: Evidence times the multipliers, 0 to 1; hits are ordered by it.
-        explanation: Lanes with ranks and terms, fused sum, multipliers, source; empty unless asked for.
+        explanation: Lanes with ranks and numbers, what the judge went by, multipliers, source; empty unless asked for.
+        excerpt: Of a long body that was found by meaning: the part that is nearest; else None.
     """
 
     memory: Memory
     evidence: float
     score: float
     explanation: Mapping[str, Any]
+    excerpt: str | None = None
 
     def __getattr__(self, name: str) -> Any:
         """Give the fields of the memory as the hit's own: `hit.number`, `hit.body`, …"""
@@ -72,7 +74,10 @@ class Recalled:
         next: The cursor of the next page, or None at the end.
         degraded: Lanes that failed, as `"name: reason"`; empty when the answer is whole.
         notes: Sentences for the reader, such as why nothing could be looked for.
-        calibrated: Whether evidence is a calibrated probability.
+        calibrated: Whether evidence is a probability that was fitted for the model in use.
+        rank_signal: What the order went by last: `words`, `vector`, or `reranker`; empty when browsing.
+        hidden: How many candidates a floor left out.
+        waiting: How many memories are not embedded yet, and are found by words and keys alone.
         text: With a budget: the hits as an agent reads them, within it (empty where it holds not even one line).
             None without a budget.
         tokens: What the text costs.
@@ -87,6 +92,9 @@ class Recalled:
     degraded: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     calibrated: bool = False
+    rank_signal: str = ""
+    hidden: int = 0
+    waiting: int = 0
     text: str | None = None
     tokens: int = 0
     shown: tuple[str, ...] = ()
@@ -136,15 +144,16 @@ def recall(
     budget = None if budget_tokens is None else check_budget(budget_tokens)
     question = _question(context, text, order, include_me, filters)
     cursor = read_cursor(after, question=question) if after else None
+    asked = None if text is None else ask(context, text)
     with context.store.reading() as view:
         found_in = _projects(context, view, include_me)
         now = cursor.now if cursor else context.moment(view, *(project for _, project in found_in))
         places = [_place(each, project, view, now, cursor, filters) for each, project in found_in]
         to_filter(context, now=now, **filters)  # what is wrong with it is told where nothing is there yet, too
         page = _Page(context, limit, order, min_evidence, min_score, explain, cursor, now)
-        found = page.browse(view, places) if text is None else page.search(view, places, text)
+        found = page.browse(view, places) if asked is None else page.search(view, places, asked)
         answer = found.answer(question)
-        if text is not None and answer.hits and max(hit.evidence for hit in answer.hits) < WEAK_EVIDENCE:
+        if text is not None and answer.hits and max(hit.evidence for hit in answer.hits) < context.recipe.weak:
             answer = replace(answer, weak=True)
         delivered = {hit.memory.id for hit in answer.hits}
         if budget is not None:
@@ -152,6 +161,8 @@ def recall(
     for _, project in found_in:
         read = [hit.memory.id for hit in answer.hits if hit.memory.project == project.slug]
         context.signals.note_reads(project.p, filter(delivered.__contains__, read), context.clock.now_us())
+    if answer.waiting:
+        context.wake()
     return answer
 
 
@@ -164,7 +175,7 @@ def _with_text(
     terms = context.analyser.query(query) if query else ()
     presenter = Presenter(context, view, now=now, budget=budget, terms=terms)
     projects = {place.project.slug: place.project for place in places}
-    entries = [presenter.entry(hit.memory, projects[hit.memory.project]) for hit in answer.hits]
+    entries = [presenter.entry(hit.memory, projects[hit.memory.project], part=hit.excerpt) for hit in answer.hits]
     head = "".join(f"Not everything was searched: {reason}.\n" for reason in answer.degraded)
     if not entries:
         told = head + (answer.notes[0] if answer.notes else f"Nothing in {context.slug} bears on this.")
@@ -228,20 +239,12 @@ class _Found(NamedTuple):
     total: int
     seen: int
     cursor: Callable[[str], str] | None
-    degraded: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = MappingProxyType({})
 
     def answer(self, question: str) -> Recalled:
         omitted = max(self.total - self.seen - len(self.hits), 0)
         following = self.cursor(question) if self.cursor is not None and omitted and self.hits else None
-        return Recalled(
-            hits=tuple(self.hits),
-            total=self.total,
-            omitted=omitted,
-            next=following,
-            degraded=self.degraded,
-            notes=self.notes,
-        )
+        return Recalled(hits=tuple(self.hits), total=self.total, omitted=omitted, next=following, **self.facts)
 
 
 class _Page(NamedTuple):
@@ -256,25 +259,23 @@ class _Page(NamedTuple):
     cursor: Cursor | None
     now: int
 
-    def search(self, view: View, places: Places, text: str) -> _Found:
-        terms = self.context.analyser.query(text)
-        if not terms:
-            return _Found([], 0, 0, None, notes=("The query has no word to look for.",))
+    def search(self, view: View, places: Places, asked: Asked) -> _Found:
+        if asked.meaning is None and not self.context.analyser.query(asked.text):
+            return _Found([], 0, 0, None, {"notes": ("The query has no word to look for.",)})
         ranked: list[tuple[Ranked, Place]] = []
-        degraded: dict[str, None] = {}
+        told = _Told(self.context)
         for place in places:
-            searched = search(
-                terms,
-                view.index(place.project.p),
+            searched = asked.put(
+                place.context,
+                view,
+                place.project,
                 place.accept,
-                lanes=place.context.lanes,
-                recipe=place.context.recipe,
                 min_evidence=self.min_evidence,
                 min_score=self.min_score,
                 explain=self.explain,
             )
             ranked += [(hit, place) for hit in searched.hits]
-            degraded |= dict.fromkeys(searched.degraded)
+            told.add(view, place, searched)
         ranked.sort(key=lambda pair: (-pair[0].score, -pair[0].evidence, pair[0].passage.memory))
         if self.order != "relevance":
             ranked.sort(key=lambda pair: pair[0].passage.memory, reverse=self.order == "newest")
@@ -288,7 +289,7 @@ class _Page(NamedTuple):
             len(seen) + len(fresh),
             len(seen),
             lambda question: new_cursor(question, self.now, known, seen=shown_before),
-            tuple(degraded),
+            told.facts(),
         )
 
     def browse(self, view: View, places: Places) -> _Found:
@@ -299,7 +300,7 @@ class _Page(NamedTuple):
             index = view.index(place.project.p)
             total += index.count(place.accept)
             for passage, at in index.browse(place.accept, order=self.order, after=after, limit=self.limit):
-                rows.append((Ranked(passage, 0.0, 0.0, {}), place, at))
+                rows.append((Ranked(passage, 0.0, 0.0), place, at))
         rows.sort(key=lambda row: tuple(row[2].values()), reverse=self.order != "oldest")
         rows = rows[: self.limit]
         hits = self._hydrate(view, [(ranked, place) for ranked, place, _ in rows])
@@ -317,8 +318,54 @@ class _Page(NamedTuple):
             if memory is None:
                 continue
             explanation = ranked.explanation | _source(memory) if self.explain else {}
-            hits.append(Hit(memory=memory, evidence=ranked.evidence, score=ranked.score, explanation=explanation))
+            excerpt = memory.body[slice(*ranked.span)] if ranked.span else None
+            hits.append(
+                Hit(
+                    memory=memory,
+                    evidence=ranked.evidence,
+                    score=ranked.score,
+                    explanation=explanation,
+                    excerpt=excerpt,
+                )
+            )
         return hits
+
+
+class _Told:
+    """What an answer says of itself, gathered over projects."""
+
+    def __init__(self, context: Context) -> None:
+        self._semantics = context.semantics
+        self._failures: dict[str, str] = {}
+        self._notes: list[str] = []
+        self._hidden = self._waiting = 0
+        self._fitted = True
+        self._signal = "words"
+
+    def add(self, view: View, place: Place, searched: Searched) -> None:
+        """Take in what one project answered."""
+        for name, exc in searched.failures.items():
+            self._failures.setdefault(name, exc.code)
+            if name == VECTOR and exc.message not in self._notes:
+                self._notes.append(exc.message)
+        self._hidden += searched.hidden
+        if searched.is_reranked or (searched.embedder and self._signal == "words"):
+            self._signal = RERANKER if searched.is_reranked else VECTOR
+        self._fitted = self._fitted and judges(searched.embedder).fitted
+        if self._semantics.wanted and VECTOR not in self._failures:
+            self._waiting += sum(view.jobs.counts(place.project.p)[:2])
+
+    def facts(self) -> dict[str, Any]:
+        """Return them as fields of `Recalled`."""
+        absent = self._semantics.say_absent()
+        return {
+            "degraded": tuple(f"{name}: {code}" for name, code in self._failures.items()),
+            "notes": (*self._notes, *((absent,) if absent else ())),
+            "calibrated": self._fitted,
+            "rank_signal": self._signal,
+            "hidden": self._hidden,
+            "waiting": self._waiting,
+        }
 
 
 def _known(places: Places) -> dict[str, int]:

@@ -23,6 +23,8 @@ from eunoe.service.context import Context
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from eunoe.service.briefing import Briefing
+    from eunoe.service.flush import Flushed
+    from eunoe.service.reembed import Reembedded
     from eunoe.service.related import Related
 
 Progress = Callable[[int, int], None]
@@ -353,6 +355,22 @@ class Memory:
     def rebuild(self, *, dry_run: bool = False, progress: Progress | None = None) -> rebuilding.Rebuilt:
         """Rebuild every projection from the ledger, compare, and repair."""
         return rebuilding.rebuild(self._context, dry_run=dry_run, progress=progress)
+
+    def flush(self, *, progress: Progress | None = None) -> Flushed:
+        """Wait until everything that was written is embedded; without a model there is nothing to wait for."""
+        from eunoe.service.flush import flush
+
+        return flush(self._context, progress=progress)
+
+    def reembed(self, *, everything: bool = False, progress: Progress | None = None) -> Reembedded:
+        """Embed all projects of the store by this session's model, which then serves; old vectors serve until then.
+
+        Raises:
+            Unavailable: `no_model`, or the model failed. Conflict: `reembedding`.
+        """
+        from eunoe.service.reembed import reembed
+
+        return reembed(self._context, everything=everything, progress=progress)
 
     def export(self, *, everyone: bool = False) -> dict[str, Any]:
         """Return the whole project as a document: events, history, numbers, everything."""

@@ -1,6 +1,6 @@
 """Contract suites: one class a port. Whoever implements a port runs its class; no test may be overridden.
 
-A suite asks for fixtures by name: `store`, an empty `Store`, and where it needs one `lane`, `clock` or `entropy`. It
+A suite asks for fixtures by name: `store`, an empty `Store`, and where it needs one `case`, `clock` or `entropy`. It
 reaches the store through ports alone, so that it holds for every engine.
 """
 
@@ -14,10 +14,8 @@ from eunoe.domain.event import GENESIS
 from eunoe.domain.ids import NIL
 from eunoe.errors import Conflict, EunoeError, Unavailable
 from eunoe.ports.clock import Clock, Entropy
-from eunoe.ports.lane import Lane
 from eunoe.ports.store import Store
 from eunoe.ports.text_index import Filter
-from eunoe.retrieval.recipes import WORDS
 from eunoe.testing.clock import START_US
 from eunoe.testing.records import Recorder
 
@@ -246,34 +244,3 @@ class EntropyContract:
     def test_it_gives_as_many_bytes_as_asked_and_never_the_same(self, entropy: Entropy) -> None:
         assert [len(entropy.random_bytes(size)) for size in (0, 1, 10, 100)] == [0, 1, 10, 100]
         assert len({entropy.random_bytes(16) for _ in range(100)}) == 100
-
-
-class LaneContract:
-    """`eunoe.ports.lane.Lane`, for lanes that find memories by the words of a query."""
-
-    def test_it_finds_visible_memories_once_each_best_first_ties_by_id(self, store: Store, lane: Lane) -> None:
-        recorder = Recorder(store)
-        for body in ("apple pie", "apple apple", "apple tart", "plum tart", "apple pie"):
-            recorder.remember(body)
-        recorder.remember("apple cider", scope="user:kim")
-        with store.reading() as view:
-            index = view.index(recorder.p)
-            found = lane.find(["apple", "pie"], index, now_filter(), recipe=WORDS)
-            assert lane.find(["apple", "pie"], index, now_filter(), recipe=WORDS, explain=True)[0].detail
-            again = lane.find(["apple", "pie"], index, now_filter(), recipe=WORDS)
-            private = lane.find(["cider"], index, now_filter(), recipe=WORDS)
-        assert len({each.passage.memory for each in found}) == len(found) == 4
-        assert [(each.passage.memory, each.raw, each.evidence) for each in found] == [
-            (each.passage.memory, each.raw, each.evidence) for each in again
-        ]
-        assert found == sorted(found, key=lambda each: (-each.raw, each.passage.memory))
-        assert all(0 <= each.evidence <= 1 and each.passage.visible for each in found)
-        assert private == []
-
-    def test_it_finds_nothing_where_nothing_is(self, store: Store, lane: Lane) -> None:
-        recorder = Recorder(store)
-        with store.reading() as view:
-            assert lane.find(["apple"], view.index(recorder.p), now_filter(), recipe=WORDS) == []
-        recorder.remember("plum")
-        with store.reading() as view:
-            assert lane.find(["apple"], view.index(recorder.p), now_filter(), recipe=WORDS) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from eunoe.domain.turns import shape
 from eunoe.ports.store import Store
 from eunoe.testing.clock import START_US
 from eunoe.testing.contracts import BOTH, LATER_US, SHARED, now_filter
@@ -17,6 +18,15 @@ def candidates(recorder: Recorder, terms: list[str], *, limit: int = 200, **give
     with recorder.store.reading() as view:
         found = view.index(recorder.p).candidates(terms, now_filter(**given), limit=limit)
         return [passage.memory for passage in found]
+
+
+def rid_of(recorder: Recorder, ident: str) -> int:
+    """Return the row number of a memory's passage."""
+    with recorder.store.reading() as view:
+        passage = view.snapshots(recorder.p, [ident])[ident].passage
+    assert passage is not None
+    rid: int = passage["rid"]
+    return rid
 
 
 class TextIndexContract:
@@ -121,6 +131,84 @@ class TextIndexContract:
             (turns[4], False),
             (turns[5], False),
         }
+
+    def test_passages_are_the_readable_ones_by_number(self, store: Store) -> None:
+        recorder = Recorder(store)
+        one, two = recorder.remember("one", tags=["t"]), recorder.remember("two", session="s", turn=4, speaker="Ana")
+        private = recorder.remember("private", scope="user:kim")
+        gone = recorder.remember("gone")
+        recorder.record("memory.archived", {"memory": gone, "by": "application"})
+        rids = [rid_of(recorder, ident) for ident in (gone, private, two, one)]
+        with store.reading() as view:
+            index = view.index(recorder.p)
+            found = index.passages([*rids, 4096 * 999], now_filter(tags=("t",)))
+            assert [each.memory for each in index.passages(rids, now_filter(BOTH))] == [one, two, private]
+            assert index.passages([], now_filter()) == []
+            assert len(index.passages(rids * 400, now_filter())) >= 2
+        assert [(each.memory, each.visible) for each in found] == [(one, True), (two, False)]
+        assert [each.rid for each in found] == rids[:1:-1]
+        assert [(each.session, each.turn, each.speaker) for each in found] == [(None, None, None), ("s", 4, "Ana")]
+        assert found[0].said_at <= found[1].said_at
+
+    def test_a_turn_says_what_kind_of_sentence_it_is(self, store: Store) -> None:
+        recorder = Recorder(store)
+        bodies = ("Where is it?", "It is in the shed.")
+        said = [recorder.remember(body, session="s", turn=at) for at, body in enumerate(bodies)]
+        recorder.remember("Where is it?")
+        with store.reading() as view:
+            found = {
+                each.memory: each.shape for each in view.index(recorder.p).candidates(["is"], now_filter(), limit=9)
+            }
+        assert [found.pop(ident) for ident in said] == [shape(body) for body in bodies]
+        assert list(found.values()) == [0]
+
+    def test_rows_are_those_of_all_that_passes(self, store: Store) -> None:
+        recorder = Recorder(store)
+        one, two = recorder.remember("one", tags=["t"]), recorder.remember("two")
+        private = recorder.remember("private", scope="user:kim")
+        recorder.remember("waits", status="pending")
+        with store.reading() as view:
+            index = view.index(recorder.p)
+            for accept, idents in (
+                (now_filter(), (one, two)),
+                (now_filter(BOTH), (one, two, private)),
+                (now_filter(tags=("t",)), (one,)),
+                (now_filter(tags=("u",)), ()),
+                (now_filter(known_at=START_US), ()),
+            ):
+                assert index.rows(accept) == [rid_of(recorder, ident) for ident in idents]
+
+    def test_what_was_said_in_a_span_comes_latest_first(self, store: Store) -> None:
+        recorder = Recorder(store)
+        one, two, three = (recorder.remember(f"at {at}", valid_from=START_US + at) for at in (10, 30, 20))
+        recorder.remember("private", valid_from=START_US + 20, scope="user:kim")
+        with store.reading() as view:
+            index = view.index(recorder.p)
+
+            def said(first: int, last: int, limit: int = 9) -> list[str]:
+                found = index.said_between(START_US + first, START_US + last, now_filter(), limit=limit)
+                assert all(each.visible for each in found)
+                return [each.memory for each in found]
+
+            assert said(10, 31) == [two, three, one]
+            assert said(10, 30) == [three, one]
+            assert said(11, 21) == [three]
+            assert said(10, 31, limit=2) == [two, three]
+            assert said(31, 99) == said(20, 20) == []
+
+    def test_standing_tells_what_a_passage_is_worth(self, store: Store) -> None:
+        recorder = Recorder(store)
+        one = recorder.remember("one", kind="gotcha", importance=900)
+        two = recorder.remember("two", importance=100)
+        recorded = recorder.now
+        recorder.record("memory.disputed", {"memory": two})
+        recorder.record("memory.confirmed", {"memory": one, "how": "explicit", "counts_as_confirmation": True})
+        confirmed = recorder.now
+        rids = [rid_of(recorder, ident) for ident in (one, two)]
+        with store.reading() as view:
+            found = view.index(recorder.p).standing([*rids[::-1], 4096 * 999])
+            assert view.index(recorder.p).standing([]) == []
+        assert found == [(rids[0], "gotcha", 900, confirmed, False), (rids[1], "fact", 100, recorded, True)]
 
     def test_browsing_is_ordered_and_continues_after_any_place(self, store: Store) -> None:
         recorder = Recorder(store)

@@ -40,6 +40,10 @@ class SqlProjects:
             for row in rows
         ]
 
+    def numbers(self) -> list[int]:
+        """See `Projects.numbers`."""
+        return [p for (p,) in self._connection.run(_SQL["numbers"])]
+
     def register(self, *, uuid: str, slug: str, identity: str | None, secret: bytes, now: int) -> Project:
         """See `Projects.register`."""
         if self.find(slug) or (identity is not None and self.find_identity(identity)):

@@ -15,6 +15,7 @@ from eunoe.stores.sql.rows import COUNTED, snapshots, write
 from eunoe.stores.sql.rows import FULLTEXT as FULLTEXT_CHANGE
 from eunoe.stores.sql.statements import load
 from eunoe.stores.sql.tables import TABLES
+from eunoe.stores.sql.vectors import tend, unserved
 
 _SQL = load("rebuild")
 _PROJECT = load("project")
@@ -36,6 +37,9 @@ _NOT_READ = (
     *("passages_turns", "passages_begin", "passages_ending", "contradictions_state", "memories_disputed"),
     *("versions_states", "versions_large"),
 )
+# What a model makes of texts is kept: it stands on row numbers, and the same events give the same ones.
+DERIVED = ("embed_queue", "embed_requeue", "states_void")
+VECTORS = "vectors"
 _BATCH = 250
 _COPIED = 5000
 
@@ -72,7 +76,7 @@ class SqlRebuilding:
             elif name == "scope_weigh":
                 n, length = self._scopes.get(row["scope"], (0, 0))
                 self._scopes[row["scope"]] = (n + row["n"], length + row["length"])
-            elif name != FULLTEXT_CHANGE:  # which follows from the passages, and is compared with them
+            elif name != FULLTEXT_CHANGE and name not in DERIVED:  # full text follows from passages, and is compared
                 self._flush_if_waiting(row)
                 write(self._new, name, [row])
         if len(self._waiting["passage_insert"]) > _BATCH:
@@ -105,6 +109,7 @@ class SqlRebuilding:
         self._finish()
         found = {table: self._differing(table, columns) for table, columns in TABLES.items()}
         found[FULLTEXT] = self._differing_fulltext()
+        found[VECTORS] = unserved(self._locked(), self._p)
         return {table: rows for table, rows in found.items() if rows}
 
     def swap(self) -> None:
@@ -122,6 +127,7 @@ class SqlRebuilding:
                 old.many(sql, batch)
                 if table == "passages":
                     old.index([_fulltext(row) for row in batch])
+        tend(old, self._p)
 
     def _prepare(self) -> None:
         """Make the new rows' project, whose name means nothing here, and drop the indexes that no replay looks into."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from eunoe.stores.sql.rebuild import SqlRebuilding
     from eunoe.stores.sql.survey import SqlSurvey
     from eunoe.stores.sql.upkeep import SqlUpkeep
+    from eunoe.stores.sql.vectors import SqlJobs, SqlModels, SqlVectors
 
 _SQL = load("projects")
 
@@ -61,6 +62,26 @@ class SqlView:
 
         return SqlUpkeep(self._connection, p)
 
+    @property
+    def models(self) -> SqlModels:
+        """See `View.models`."""
+        from eunoe.stores.sql.vectors import SqlModels  # noqa: PLC0415 - start-up, for meaning only
+
+        return SqlModels(self._connection)
+
+    @property
+    def jobs(self) -> SqlJobs:
+        """See `View.jobs`."""
+        from eunoe.stores.sql.vectors import SqlJobs  # noqa: PLC0415 - start-up, for meaning only
+
+        return SqlJobs(self._connection)
+
+    def vectors(self, p: int, model: int) -> SqlVectors:
+        """See `View.vectors`, and `Writing.vectors`."""
+        from eunoe.stores.sql.vectors import SqlVectors  # noqa: PLC0415 - start-up, for meaning only
+
+        return SqlVectors(self._connection, p, model)
+
     def snapshots(self, p: int, idents: Sequence[str], *, whole: bool = True) -> dict[str, Snapshot]:
         """See `View.snapshots`."""
         return snapshots(self._connection, p, idents, whole=whole)
@@ -84,6 +105,7 @@ class SqlStore:
                 connection.run(_SQL["store_insert"], {"uuid": uuid, "now": clock.now_us()})
                 rows = connection.run(_SQL["store_uuid"])
         self._uuid: str = rows[0][0]
+        self.after_write: Callable[[], None] | None = None
         self._signals = SqlSignals(engine)
 
     @property
@@ -107,6 +129,8 @@ class SqlStore:
         """See `Store.writing`."""
         with self._engine.writing() as connection:
             yield SqlView(connection)
+        if self.after_write is not None:
+            self.after_write()
 
     @contextmanager
     def rebuilding(self, p: int) -> Iterator[SqlRebuilding]:

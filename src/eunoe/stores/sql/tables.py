@@ -39,6 +39,8 @@ TABLES: dict[str, tuple[str, ...]] = {
             "valid_from",
             "valid_to",
             "expires_at",
+            "speaker",
+            "shape",
         ),
     ),
     "term_stats": ("p", "scope", "term", "df"),

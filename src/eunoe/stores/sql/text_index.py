@@ -56,7 +56,7 @@ class SqlTextIndex:
     def neighbours(self, ranges: Sequence[tuple[str, int, int]], accept: Filter) -> list[Passage]:
         """See `TextIndex.neighbours`."""
         where = condition(accept)
-        readable = condition(Filter(scopes=accept.scopes, now=accept.now, known_at=accept.known_at))
+        readable = _readable(accept)
         found: list[Passage] = []
         for start in range(0, len(ranges), _RANGES):
             batch = ranges[start : start + _RANGES]
@@ -68,6 +68,47 @@ class SqlTextIndex:
             for stem, column in (("session", 0), ("first", 1), ("last", 2)):
                 params |= values(stem, [each[column] for each in batch])
             found += [Passage(*row) for row in self._connection.run(sql, params)]
+        return found
+
+    def passages(self, rids: Sequence[int], accept: Filter) -> list[Passage]:
+        """See `TextIndex.passages`."""
+        where, readable = condition(accept), _readable(accept)
+        found: list[Passage] = []
+        for start in range(0, len(rids), _RANGES):
+            batch = rids[start : start + _RANGES]
+            sql = _SQL["passages"].format(
+                visible="1" if accept.is_open else where.sql,
+                joins=where.joins,
+                rids=names("rid", batch),
+                readable=readable.sql,
+            )
+            rows = self._connection.run(sql, where.params | {"p": self._p} | values("rid", batch))
+            found += [Passage(*row) for row in rows]
+        return found
+
+    def rows(self, accept: Filter) -> list[int]:
+        """See `TextIndex.rows`."""
+        where = condition(accept)
+        sql = _SQL["rows"].format(visible=where.sql, joins=where.joins)
+        return [rid for (rid,) in self._connection.run(sql, where.params | {"p": self._p})]
+
+    def said_between(self, first: int, last: int, accept: Filter, *, limit: int) -> list[Passage]:
+        """See `TextIndex.said_between`."""
+        where = condition(accept)
+        sql = _SQL["said_between"].format(visible=where.sql, joins=where.joins)
+        params = where.params | {"p": self._p, "first": first, "last": last, "limit": limit}
+        return [Passage(*row) for row in self._connection.run(sql, params)]
+
+    def standing(self, rids: Sequence[int]) -> list[tuple[int, str, int, int, bool]]:
+        """See `TextIndex.standing`."""
+        found: list[tuple[int, str, int, int, bool]] = []
+        for start in range(0, len(rids), _RANGES):
+            batch = rids[start : start + _RANGES]
+            sql = _SQL["standing"].format(rids=names("rid", batch))
+            for rid, kind, importance, confirmed_at, disputed in self._connection.run(
+                sql, {"p": self._p, **values("rid", batch)}
+            ):
+                found.append((rid, kind, importance, confirmed_at, bool(disputed)))
         return found
 
     def browse(
@@ -106,3 +147,8 @@ class SqlTextIndex:
         rows = self._connection.run(sql, where.params | {"p": self._p})
         total: int = rows[0][0]
         return total
+
+
+def _readable(accept: Filter) -> Where:
+    """Return what may be read at the filter's instant, whatever else it asks."""
+    return condition(Filter(scopes=accept.scopes, now=accept.now, known_at=accept.known_at))

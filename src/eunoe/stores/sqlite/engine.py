@@ -217,9 +217,17 @@ class SqliteEngine:
             raise unusable("older_schema", self.path, what)
         if pending and found and self.path != ":memory:":
             back_up(self.path, found)
+        if pending:
+            writer.db.create_scalar_function("eunoe_shape", _shape, 1, deterministic=True)  # type: ignore[arg-type]
         apply(writer, pending, now=now_us())
         writer.run(f"pragma application_id = {APPLICATION_ID}")
         writer.run(f"pragma user_version = {len(self._migrations)}")
+
+
+def _shape(body: Any) -> int:
+    from eunoe.domain.turns import shape  # noqa: PLC0415 - for stores that are migrated only
+
+    return shape(body)
 
 
 def _place_of(path: str) -> tuple[int, int] | None:

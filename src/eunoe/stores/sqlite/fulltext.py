@@ -31,7 +31,8 @@ limit :limit
 # The ranked rows first, what the filter says of each second: filtering before ranking costs a look-up a match.
 _SELECT = """
 with ranked as materialized ({ranked})
-select pa.rid, pa.memory, pa.version, pa.session, pa.turn, pa.length, pa.terms, pa.trust, {visible}
+select pa.rid, pa.memory, pa.version, pa.session, pa.turn, pa.length, pa.terms, pa.trust, pa.valid_from, pa.speaker,
+  pa.shape, {visible}
 from ranked
 cross join passages pa on pa.rid = ranked.rid{joins}
 where pa.p = :p

@@ -6,6 +6,7 @@ test, too: it needs no network, no model, and nothing of the user's own store or
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -28,6 +29,7 @@ from eunoe.domain.text import clipped, printable
 from eunoe.errors import Conflict, EunoeError
 from eunoe.service import ledger, read, rebuild, recall, remember
 from eunoe.service.context import Context
+from eunoe.service.flush import flush
 from eunoe.surfaces.cli import demo_story as script
 from eunoe.surfaces.cli import terminal
 from eunoe.surfaces.cli.demo_briefing import briefs
@@ -117,8 +119,9 @@ class _Story:
             user=USER,
             author="agent",
             surface="demo",
-            environ={"EUNOE_HOME": str(self.store.parent)},
+            environ={"EUNOE_HOME": str(self.store.parent), "EUNOE_MODEL": os.environ.get("EUNOE_MODEL", "")},
             clock=self.clock,
+            background=False,
         )
         self.context = opened.context
         try:
@@ -277,6 +280,9 @@ def _schedules(story: _Story) -> None:
 def _recalls(story: _Story) -> None:
     stage, old = story.stage, story.numbers[script.DEPLOY]
     stage.step("Ask plain questions")
+    if story.context.semantics.wanted:
+        done = flush(story.context)
+        stage.say(f"Search goes by meaning as well: {story.context.semantics.name} has read {done.embedded} memories.")
     stage.say("Each hit: its number, its evidence from 0 to 1, its kind and its title.")
     for question, answer in script.QUESTIONS:
         hits = recall.recall(story.context, question, limit=1000).hits

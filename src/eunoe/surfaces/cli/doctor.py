@@ -45,6 +45,7 @@ class Examination:
             "trust": self._trust,
             "project": self._project,
             "store": self._store,
+            "model": self._model,
             "ledger": self._ledger,
             "self-test": self._self_test,
             "clients": self._clients,
@@ -125,6 +126,31 @@ class Examination:
         finally:
             store.close()
         return facts
+
+    def _model(self) -> Facts | str:
+        from eunoe import bootstrap, meaning
+        from eunoe.service.embedded import held
+
+        settings = self._settings
+        if settings is None:
+            return "the settings must be right first"
+        chosen = meaning.choice(settings)
+        facts: Facts = {"model": chosen.name or "none", "why": chosen.reason}
+        if "://" in settings.store or not os.path.lexists(settings.store):
+            return facts if chosen.state == "ready" else chosen.reason
+        store = bootstrap.open_store(
+            settings, durability="process", clock=bootstrap.SystemClock(), entropy=bootstrap.SystemEntropy()
+        )
+        try:
+            found = held(store)
+        finally:
+            store.close()
+        if found.dead:
+            raise Unavailable(
+                "dead_letters",
+                f"{found.dead} texts could not be embedded ({found.error}); run `eunoe reembed` to try them again",
+            )
+        return facts | found.facts()
 
     def _is_registered(self, store: Any) -> bool:
         """Tell whether opening a session would find its project: doctor must not be what registers one."""

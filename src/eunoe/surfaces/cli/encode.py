@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # A list gets a name, so that more can stand beside it one day.
 _NAMED = {"history": "steps", "projects": "projects", "head": "heads", "log": "events", "count": "count"}
 
-_HIT = {"memory", "evidence", "score", "explanation"}
+_HIT = {"memory", "evidence", "score", "explanation", "excerpt"}
 
 
 def answer(name: str, result: object) -> dict[str, Any]:

@@ -26,9 +26,11 @@ OWN = {
     "trust": ("trust", "Let the .eunoe.toml of this folder choose its project"),
     "config": ("config", "Show each setting and where it comes from"),
     "mcp": ("mcp", "Serve one agent over standard input and output (MCP)"),
+    "model": ("model", "Install, list and check the models for search by meaning"),
     "doctor": ("doctor", "Check everything, and name what fails"),
     "completion": ("extras", "Print the completion script of a shell"),
     "demo": ("extras", "Play a short story in a store of its own"),
+    "eval": ("eval", "Measure how well memory answers, with the set that comes with Eunoe or your own"),
 }
 SECTIONS = {
     "Memory": (
@@ -47,8 +49,11 @@ SECTIONS = {
         ),
         *("archive", "restore", "forget", "link", "unlink", "review"),
     ),
-    "Ledger": ("verify", "head", "log", "rebuild", "export", "import"),
-    "Setup": ("setup", "uninstall", "mcp", "projects", "trust", "config", "doctor", "completion", "demo"),
+    "Ledger": ("verify", "head", "log", "rebuild", "reembed", "export", "import"),
+    "Setup": (
+        *("setup", "uninstall", "mcp", "projects", "trust", "config", "model", "doctor", "completion", "demo"),
+        "eval",
+    ),
 }
 
 

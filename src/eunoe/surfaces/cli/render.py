@@ -58,7 +58,11 @@ def _recalled(result: Recalled, context: Context) -> None:
         terminal.note("nothing fits well; these are the nearest by words")
     for failure in result.degraded:
         terminal.note(f"not everything was searched: {failure}")
-    if not result.hits:
+    if result.waiting:
+        terminal.note(f"{result.waiting:,} not embedded yet, found by words and keys alone; `eunoe reembed` does it")
+    if result.hidden and not result.hits:
+        terminal.note(f"nothing reaches the floor; {result.hidden:,} lie below it")
+    elif not result.hits:
         terminal.note("nothing found")
     elif result.omitted:
         # For copying: a cursor may be long, so that it stands last and whole.
@@ -75,7 +79,7 @@ def _hit(hit: Hit, context: Context, now: int) -> None:
     room = columns - len(head) - 5
     painted = paint(f"{address:>4}", bold=True) + " " + paint(f"{memory.kind:<10}", fg="cyan") + " "
     say((painted + paint(terminal.pad(title, room), bold=True) + " " + paint(score, dim=True)).rstrip())
-    body = line(memory.body[:4000])
+    body = line((hit.excerpt or memory.body)[:4000])
     if body != title:
         say(_INDENT + terminal.fit(body, columns - len(_INDENT)))
     say(_INDENT + paint(terminal.fit(" · ".join(_marks(memory, now)), columns - len(_INDENT)), dim=True))
@@ -120,8 +124,10 @@ def age(then: int, now: int) -> str:
 def _explained(explanation: Mapping[str, Any]) -> list[str]:
     sentences = []
     for name, lane in explanation.get("lanes", {}).items():
-        terms = ", ".join(f"{line(term)} {part:.2f}" for term, part in lane.get("terms", {}).items())
-        sentences.append(f"{line(name)}: rank {lane['rank']}, evidence {lane['evidence']:.2f} ({terms})")
+        terms = ", ".join(map(line, lane.get("terms", ())))
+        sentences.append(f"{line(name)}: rank {lane['rank']}, {lane['raw']:.2f}{f' ({terms})' if terms else ''}")
+    moved = ", ".join(f"{line(name)} {value:+.1f}" for name, value in explanation.get("because", {}).items())
+    sentences += [f"judged by {line(explanation['judge'])}: {moved}"] if moved else []
     multipliers = explanation.get("multipliers", {})
     return [*sentences, *(f"{line(name)} × {value:g}" for name, value in multipliers.items() if value != 1)]
 
@@ -195,11 +201,11 @@ def _why(result: Why, context: Context) -> None:
     say(paint(f"{result.memory.address} {line(result.memory.title)}", bold=True))
     for reason in result.reasons:
         say(line(reason))
-    rows = [
-        (name, part, f"{value:.3f}")
-        for name, lane in result.explanation.get("lanes", {}).items()
-        for part, value in lane.get("terms", {}).items()
-    ]
+    lanes = result.explanation.get("lanes", {})
+    rows = [(name, f"rank {lane['rank']}", f"{lane['raw']:.3f}") for name, lane in lanes.items()]
+    terms = lanes.get("keyword", {}).get("terms", {})
+    rows += [("word", line(term), f"{value:.3f}") for term, value in terms.items()]
+    rows += [("judge", name, f"{value:+.2f}") for name, value in result.explanation.get("because", {}).items()]
     multipliers = result.explanation.get("multipliers", {})
     rows += [("multiplier", name, f"× {value:g}") for name, value in multipliers.items()]
     if rows:

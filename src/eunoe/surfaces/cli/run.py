@@ -26,7 +26,7 @@ def use_case(row: UseCase, given: Given, inputs: Inputs) -> int:
     asked = {name: value for name, value in inputs.items() if value is not None and value != ()}
     if asked.get("body") == _STDIN:
         asked["body"] = terminal.read_text()
-    with opened(given) as session:
+    with opened(given, fast_model_only=row.name != "reembed") as session:
         result = _HANDLERS.get(row.name, _call)(row, session.context, asked)
         _show(row.name, result, given, session.context)
     return 1 if _has_failed(result) else 0
@@ -81,6 +81,11 @@ def _rebuild(row: UseCase, context: Context, inputs: Inputs) -> Any:
         return row.load()(context, progress=progress, **inputs)
 
 
+def _reembed(row: UseCase, context: Context, inputs: Inputs) -> Any:
+    with terminal.progress("embedding") as progress:
+        return row.load()(context, progress=progress, **inputs)
+
+
 def _verify(row: UseCase, context: Context, inputs: Inputs) -> Any:
     if not inputs.pop("all", False):
         with terminal.progress("verifying") as progress:
@@ -101,5 +106,6 @@ _HANDLERS: dict[str, Handler] = {
     "get": _get,
     "update": _update,
     "rebuild": _rebuild,
+    "reembed": _reembed,
     "verify": _verify,
 }

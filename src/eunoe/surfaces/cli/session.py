@@ -32,8 +32,12 @@ def at_terminal() -> bool:
 
 
 @contextmanager
-def opened(given: Given) -> Iterator[bootstrap.Opened]:
+def opened(given: Given, *, fast_model_only: bool = True) -> Iterator[bootstrap.Opened]:
     """Yield a session and close it; tells on standard error when a `.eunoe.toml` was not followed.
+
+    Args:
+        given: What was asked on the command line.
+        fast_model_only: A command that only searches does not wait for a model that loads slowly.
 
     Raises:
         Invalid, Refused, Unavailable: see `bootstrap.open_session`.
@@ -42,7 +46,13 @@ def opened(given: Given) -> Iterator[bootstrap.Opened]:
     gc.freeze()
     gc.enable()
     session = bootstrap.open_session(
-        store=given.store, project=given.project, user=given.user, author=author(), surface="cli"
+        store=given.store,
+        project=given.project,
+        user=given.user,
+        author=author(),
+        surface="cli",
+        background=False,
+        fast_model_only=fast_model_only,
     )
     try:
         if session.resolution is not None and session.resolution.ignored:

@@ -89,9 +89,24 @@ update rejections set lifted_seq = :lifted_seq where p = :p and memory = :memory
 
 -- name: passage_insert
 insert into passages (rid, p, memory, version, ordinal, live, scope, session, turn, length, terms, trust, valid_from,
-  valid_to, expires_at)
+  valid_to, expires_at, speaker, shape)
 values (:rid, :p, :memory, :version, :ordinal, :live, :scope, :session, :turn, :length, :terms, :trust, :valid_from,
-  :valid_to, :expires_at)
+  :valid_to, :expires_at, :speaker, :shape)
+
+-- name: embed_queue
+insert into embed_jobs (p, rid) values (:p, :rid) on conflict (p, rid) do nothing
+
+-- What was read together with a text that goes: its states are void, and are made anew without it.
+-- name: embed_requeue
+insert into embed_jobs (p, rid)
+select t.p, t.rid from state_sources s
+join token_states t on t.p = s.p and t.model = s.model and t.block = s.block
+where s.p = :p and s.source = :rid and t.rid <> :rid
+on conflict (p, rid) do nothing
+
+-- name: states_void
+update token_states set states = null
+where p = :p and rid <> :rid and (model, block) in (select s.model, s.block from state_sources s where s.p = :p and s.source = :rid)
 
 -- name: passage_until
 update passages set valid_to = :valid_to where p = :p and rid = :rid

@@ -18,6 +18,9 @@ join data_keys k on k.p = r.p and k.key_id = 'secret' where r.identity = :identi
 select r.p, r.uuid, r.slug, r.identity, k.wrapped from projects r
 join data_keys k on k.p = r.p and k.key_id = 'secret' where r.uuid = :uuid
 
+-- name: numbers
+select p from projects order by p
+
 -- name: register
 insert into projects (p, uuid, slug, identity, created_at)
 values ((select coalesce(max(p), 0) + 1 from projects), :uuid, :slug, :identity, :now)

@@ -9,7 +9,8 @@ select count(*) from passages
 where p = :p and live = 1 and (valid_to is not null or expires_at is not null) and (valid_to <= :now or expires_at <= :now)
 
 -- name: first
-select pa.rid, pa.memory, pa.version, pa.session, pa.turn, pa.length, pa.terms, pa.trust, 1
+select pa.rid, pa.memory, pa.version, pa.session, pa.turn, pa.length, pa.terms, pa.trust, pa.valid_from, pa.speaker,
+  pa.shape, 1
 from memories m
 cross join passages pa on pa.p = m.p and pa.memory = m.id and pa.version = m.version and pa.ordinal = 0
 where m.p = :p and m.turn is null and {visible}

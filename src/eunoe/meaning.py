@@ -1,0 +1,80 @@
+"""The part of the composition root that is about models: which one, loaded when, and who embeds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+
+from eunoe.config.settings import Settings
+from eunoe.models.opening import Choice, find, find_reranker, load, load_reranker
+from eunoe.ports.clock import Clock, Entropy
+from eunoe.ports.store import Store
+from eunoe.retrieval.semantics import Semantics
+from eunoe.service.embedding import Embedding
+from eunoe.service.reranking import Reranking
+from eunoe.service.worker import Worker
+
+FAST_MS = 400
+"""A command that ends after one use case loads a model only if that takes no longer."""
+
+TOLD = "told-no-model"
+_MB = 1 << 20
+
+
+def choice(settings: Settings) -> Choice:
+    """Return which model the settings mean, and whether it is there; loads nothing."""
+    return find(settings.model, settings.home)
+
+
+def semantics(settings: Settings, environ: Mapping[str, str], *, fast_only: bool) -> Semantics:
+    """Return what meaning this process has; loads nothing yet."""
+    chosen = choice(settings)
+    absent = chosen.reason if chosen.state == "missing" else ""
+    if chosen.state == "ready":
+        if not fast_only or (chosen.load_ms or 0) <= FAST_MS:
+            return Semantics(
+                partial(load, chosen, environ=environ),
+                name=chosen.name,
+                keep_states=settings.recall_quality == "best",
+            )
+        absent = (
+            f"{chosen.name} takes {chosen.load_ms:.0f} ms to load here, too long for one command: words and keys "
+            "answer; a process that lives on (`eunoe mcp`, the library) uses it"
+        )
+    if not fast_only:
+        return Semantics(absent=absent)
+    mark = os.path.join(settings.home, TOLD)
+    return Semantics(absent="" if os.path.exists(mark) else absent, on_said=partial(_note_that_it_was_told, mark))
+
+
+def _note_that_it_was_told(mark: str) -> None:
+    """Commands tell once, and not each of them, that there is no model; where that cannot be noted, they tell again."""
+    with suppress(OSError):
+        os.close(os.open(mark, os.O_CREAT | os.O_WRONLY, 0o600))
+
+
+def reranking(settings: Settings) -> Reranking | None:
+    """Return the second look at the best hits, where `EUNOE_RERANKER=on` asks for it; loads nothing yet."""
+    return Reranking(partial(load_reranker, find_reranker(settings.home))) if settings.reranker else None
+
+
+def work(
+    store: Store, found: Semantics, settings: Settings, clock: Clock, entropy: Entropy, *, background: bool
+) -> tuple[Embedding | None, Worker | None]:
+    """Return this process's work on the queue, and the thread that does it, not yet running."""
+    if not found.wanted:
+        return None, None
+    embedding = Embedding(
+        store,
+        found,
+        clock,
+        holder=entropy.random_bytes(8).hex(),
+        most_state_bytes=settings.max_states_mb * _MB,
+    )
+    if not background:
+        return embedding, None
+    worker = Worker(embedding)
+    store.after_write = worker.wake
+    return embedding, worker

@@ -1,0 +1,321 @@
+"""What a candidate looks like to the judge: numbers by name, for turns of conversations and for single memories. Lean.
+
+Numbers called `m_…` are stretched to 0–1 over the candidates of the query, `z_…` are standardised over them, `…_top`
+are the distance to the best of them; the others mean the same for every query, and carry the evidence.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+from eunoe.domain import turns
+from eunoe.domain.instants import from_us
+from eunoe.domain.postings import counts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from eunoe.ports.text_index import Passage
+    from eunoe.retrieval.pool import Pool
+    from eunoe.retrieval.reach import Reach
+
+    Column = list[float]
+    Columns = dict[str, list[float]]
+
+
+def stretched(values: Sequence[float], places: Sequence[int]) -> Column:
+    """Return the values stretched so that those of the places span 0 to 1; all 0 where they are equal."""
+    if not places:
+        return [0.0] * len(values)
+    seen = [values[at] for at in places]
+    low, high = min(seen), max(seen)
+    spread = high - low
+    return [(value - low) / spread for value in values] if spread > 1e-9 else [0.0] * len(values)
+
+
+def standardised(values: Sequence[float], places: Sequence[int]) -> Column:
+    """Return the values with those of the places at mean 0 and deviation 1."""
+    if not places:
+        return [0.0] * len(values)
+    seen = [values[at] for at in places]
+    mean = sum(seen) / len(seen)
+    deviation = max((sum((value - mean) ** 2 for value in seen) / len(seen)) ** 0.5, 1e-9)
+    return [(value - mean) / deviation for value in values]
+
+
+class Sums:
+    """The sum that picks candidates, and the stretched numbers that went into it; lists go by place in the pool."""
+
+    __slots__ = ("cosine", "date", "late", "m_late", "m_meaning", "m_words", "meant", "session", "speaker", "total")
+
+    def __init__(self, reach: Reach, pool: Pool) -> None:
+        recipe, question, places = reach.recipe, reach.question, pool.places
+        self.m_words = stretched(pool.words, places)
+        self.cosine = filled(pool.cosine, places)
+        self.meant = self._meant(pool)
+        self.m_meaning = stretched(self.meant, places)
+        self.late = [0.0] * len(pool.passages)
+        self.m_late = self.late
+        has_turns = any(pool.is_turn[at] for at in places)
+        blank = [0.0] * len(pool.passages)
+        self.speaker = _speakers(reach, pool) if has_turns else blank
+        self.session = _sessions(reach, pool) if has_turns else blank
+        self.date = [_nearness(reach, passage) for passage in pool.passages] if question.dates else blank
+        self.total = [
+            self._turn(at, reach, pool) if pool.is_turn[at] else self._single(at, reach)
+            for at in range(len(pool.passages))
+        ]
+        if not any(cosine is not None for cosine in pool.cosine):
+            return
+        best = sorted(places, key=lambda at: (-self.total[at], pool.passages[at].memory))[: recipe.late]
+        pool.read_states(reach, best)
+        self._add_late(reach, pool, best)
+
+    def _meant(self, pool: Pool) -> Column:
+        """Return cosines about their middle; a turn also has a share of those of its neighbours."""
+        known = [cosine for cosine in pool.cosine if cosine is not None]
+        middle = sum(known) / len(known) if known else 0.0
+        around = [cosine - middle for cosine in self.cosine]
+        meant = [2 * value for value in around]
+        for offset, share in ((1, 0.4), (-2, 0.3), (2, 0.1)):
+            for at, is_turn in enumerate(pool.is_turn):
+                other = pool.neighbour(at, offset) if is_turn else None
+                if other is not None:
+                    meant[at] += share * around[other]
+        return meant
+
+    def _single(self, at: int, reach: Reach) -> float:
+        mix = reach.recipe.plain
+        return mix.words * self.m_words[at] + mix.meaning * self.m_meaning[at] + 0.1 * self.date[at]
+
+    def _turn(self, at: int, reach: Reach, pool: Pool) -> float:
+        mix, question, passage = reach.recipe.chat, reach.question, pool.passages[at]
+        total = mix.words * self.m_words[at] + mix.meaning * self.m_meaning[at] + mix.speaker * self.speaker[at]
+        total += (mix.session - mix.lists * question.lists) * self.session[at] + mix.date * self.date[at]
+        total += mix.length * log(1 + passage.length)
+        if question.when and passage.shape & turns.SAYS_WHEN:
+            total += mix.when
+        if passage.shape & turns.IS_QUESTION:
+            total += mix.question
+        return total + (mix.answer if pool.answers(at) else 0.0)
+
+    def _add_late(self, reach: Reach, pool: Pool, best: Sequence[int]) -> None:
+        """Add late interaction; what was not read has the least of what was; a cosine stands for missing states."""
+        known = [at for at in best if pool.late[at] is not None]
+        if not known:
+            return
+        values = [pool.late[at] or 0.0 for at in known]
+        low, high = min(values), max(values)
+        guesses = set(best).difference(known)
+        self.late = [
+            low + (high - low) * self.m_meaning[at] if at in guesses else low if value is None else value
+            for at, value in enumerate(pool.late)
+        ]
+        self.m_late = stretched(self.late, pool.places)
+        for at in range(len(self.total)):
+            mix = reach.recipe.chat if pool.is_turn[at] else reach.recipe.plain
+            self.total[at] += mix.late * self.m_late[at]
+
+
+def filled(values: Sequence[float | None], places: Sequence[int]) -> Column:
+    """Return the values with those that are missing at the least of the others."""
+    least = min((values[at] or 0.0 for at in places if values[at] is not None), default=0.0)
+    return [least if value is None else value for value in values]
+
+
+def plain_features(reach: Reach, pool: Pool, sums: Sums, places: Sequence[int]) -> Columns:
+    """Return the features of single memories."""
+    reads = _Reads(reach, pool)
+    return {
+        **_shared(pool, sums, places),
+        "words": [pool.words[at] / max(reach.weights.reach, 1e-9) for at in places],
+        **reads.coverage(places),
+        "unknown": [reads.unknown] * len(places),
+        "terms": [min(len(reach.question.terms), 12) / 12] * len(places),
+        "date": [sums.date[at] for at in places],
+        "dated": [float(bool(reach.question.dates))] * len(places),
+    }
+
+
+def chat_features(reach: Reach, pool: Pool, sums: Sums, places: Sequence[int]) -> Columns:
+    """Return the features of turns of conversations."""
+    reads, question = _Reads(reach, pool), reach.question
+    columns = {**_shared(pool, sums, places), **reads.coverage(places)}
+    columns |= _around(pool, sums, places)
+    columns |= _of_session(pool, sums, places)
+    columns["speaker"] = [sums.speaker[at] for at in places]
+    named = max(sums.speaker, default=0.0)
+    columns["other_speaker"] = [named - sums.speaker[at] for at in places]
+    columns["date"] = [sums.date[at] for at in places]
+    columns["session"] = [sums.session[at] for at in places]
+    columns["length"] = [log(1 + pool.passages[at].length) for at in places]
+    columns["answers"] = [float(pool.answers(at)) for at in places]
+    for name, bit in _SHAPES.items():
+        columns[name] = [float(bool(pool.passages[at].shape & bit)) for at in places]
+    for asked, holds, shape in _CROSSES:
+        wanted = float(getattr(question, asked))
+        columns[f"{asked}_{holds}"] = [wanted * value for value in columns[shape]]
+    return columns
+
+
+_SHAPES = {
+    "is_question": turns.IS_QUESTION,
+    "asks": turns.ASKS,
+    "says_when": turns.SAYS_WHEN,
+    "counts": turns.COUNTS,
+    "of_self": turns.SPEAKS_OF_SELF,
+    "of_other": turns.SPEAKS_OF_OTHER,
+    "names": turns.NAMES,
+    "reasons": turns.GIVES_REASON,
+    "reacts": turns.REACTS,
+    "shares": turns.SHARES,
+}
+_CROSSES = (
+    ("when", "when", "says_when"),
+    ("many", "counts", "counts"),
+    ("where", "names", "names"),
+    ("who", "names", "names"),
+    ("why", "reasons", "reasons"),
+    ("when", "counts", "counts"),
+    ("lists", "self", "of_self"),
+    ("guess", "self", "of_self"),
+    ("lists", "session", "session"),
+)
+
+
+def _shared(pool: Pool, sums: Sums, places: Sequence[int]) -> Columns:
+    seen = pool.places
+    z_words, z_sum = standardised(pool.words, seen), standardised(sums.total, seen)
+    z_cosine, z_late = standardised(sums.cosine, seen), standardised(sums.late, seen)
+    top = {name: max((values[at] for at in seen), default=0.0) for name, values in _tops(pool, sums)}
+    order = sorted(seen, key=lambda at: (-sums.total[at], pool.passages[at].memory))
+    rank = {at: place for place, at in enumerate(order)}
+    return {
+        "sum": [sums.total[at] for at in places],
+        "sum_top": [sums.total[at] - top["sum"] for at in places],
+        "z_sum": [z_sum[at] for at in places],
+        "rank": [1 / (5 + rank[at]) for at in places],
+        "m_words": [sums.m_words[at] for at in places],
+        "z_words": [z_words[at] for at in places],
+        "cosine": [sums.cosine[at] for at in places],
+        "m_meaning": [sums.m_meaning[at] for at in places],
+        "z_cosine": [z_cosine[at] for at in places],
+        "cosine_top": [sums.cosine[at] - top["cosine"] for at in places],
+        "late": [sums.late[at] for at in places],
+        "m_late": [sums.m_late[at] for at in places],
+        "z_late": [z_late[at] for at in places],
+        "late_top": [sums.late[at] - top["late"] for at in places],
+    }
+
+
+def _tops(pool: Pool, sums: Sums) -> tuple[tuple[str, Sequence[float]], ...]:
+    return ("sum", sums.total), ("cosine", sums.cosine), ("late", sums.late), ("words", pool.words)
+
+
+def _around(pool: Pool, sums: Sums, places: Sequence[int]) -> Columns:
+    """Return what the turns before and after have of their own."""
+    seen, columns = pool.places, {}
+    z_own = standardised(pool.own, seen)
+    z_cosine, z_late = standardised(sums.cosine, seen), standardised(sums.late, seen)
+    z_sum = standardised(sums.total, seen)
+    columns["z_own"] = [z_own[at] for at in places]
+    for name, offset in (("before", -1), ("after", 1), ("before2", -2)):
+        others = [pool.neighbour(at, offset) for at in places]
+        for stem, values in (("own", z_own), ("cosine", z_cosine), ("late", z_late), ("sum", z_sum)):
+            columns[f"{stem}_{name}"] = [0.0 if other is None else values[other] for other in others]
+    return columns
+
+
+def _of_session(pool: Pool, sums: Sums, places: Sequence[int]) -> Columns:
+    """Return how good the best turn of the session is, and how far behind it a turn stands."""
+    best: dict[str | None, float] = {}
+    for at in pool.places:
+        session = pool.passages[at].session
+        best[session] = max(best.get(session, -9.0), sums.total[at])
+    low, high = min(best.values(), default=0.0), max(best.values(), default=0.0)
+    spread = max(high - low, 1e-9)
+    sessions = [best.get(pool.passages[at].session, low) for at in places]
+    return {
+        "session_best": [(value - low) / spread for value in sessions],
+        "session_gap": [sums.total[at] - value for at, value in zip(places, sessions, strict=True)],
+    }
+
+
+class _Reads:
+    """Which of the query's terms a passage holds."""
+
+    def __init__(self, reach: Reach, pool: Pool) -> None:
+        self._pool = pool
+        self._idf = reach.weights.idf
+        self._total = max(reach.weights.total, 1e-9)
+        self._rows = reach.counted.by_term
+        self._hard = reach.question.hard
+        self._names = reach.question.names
+        self.unknown = 1 - sum(self._idf.values()) / self._total
+
+    def coverage(self, places: Sequence[int]) -> Columns:
+        """Return the share of the terms' worth that is held, the rarest one held, and hard terms held and missing."""
+        cover, rarest, held, lacking, title = [], [], [], [], []
+        hard = set(self._hard)
+        most = max(self._idf.values(), default=1e-9)
+        for at in places:
+            passage = self._pool.passages[at]
+            terms = [term for term in self._idf if passage.rid in self._rows[term]]
+            worth = [self._idf[term] for term in terms]
+            cover.append(sum(worth) / self._total)
+            rarest.append(max(worth, default=0.0) / most)
+            found = len(hard.intersection(terms))
+            held.append(found / len(hard) if hard else 0.0)
+            lacking.append(float(bool(hard)) - held[-1])
+            title.append(float(any(_in_title(passage, term) for term in terms)))
+        return {"cover": cover, "rarest": rarest, "hard": held, "hard_lacking": lacking, "title": title}
+
+
+def _in_title(passage: Passage, term: str) -> bool:
+    found = counts(passage.terms, term)
+    return found is not None and len(found) > 1 and found[1] > 0
+
+
+def _speakers(reach: Reach, pool: Pool) -> Column:
+    """Return 1 for the turns of the one person that the query names, if it names just one who speaks here."""
+    speaking = {each.speaker for each in pool.passages if each.speaker}
+    words = set(reach.question.words)
+    words |= {word.removesuffix("'s") for word in words}
+    named = [speaker for speaker in sorted(speaking) if speaker.lower() in words]
+    if len(named) != 1:
+        return [0.0] * len(pool.passages)
+    return [float(each.speaker == named[0]) for each in pool.passages]
+
+
+def _sessions(reach: Reach, pool: Pool) -> Column:
+    """Return BM25 of whole sessions, stretched, by the terms of their turns in the pool."""
+    tf: dict[str | None, dict[str, float]] = {}
+    for at, passage in enumerate(pool.passages):
+        if pool.is_turn[at]:
+            counted = tf.setdefault(passage.session, {})
+            for term, rows in reach.counted.by_term.items():
+                if passage.rid in rows:
+                    counted[term] = counted.get(term, 0.0) + rows[passage.rid]
+    df: dict[str, int] = {}
+    for counted in tf.values():
+        for term in counted:
+            df[term] = df.get(term, 0) + 1
+    scores = {
+        session: sum(log(1 + (len(tf) - df[term] + 0.5) / (df[term] + 0.5)) * n / (n + 1.2) for term, n in each.items())
+        for session, each in tf.items()
+    }
+    low, high = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
+    spread = max(high - low, 1e-9)
+    return [(scores[each.session] - low) / spread if pool.is_turn[at] else 0.0 for at, each in enumerate(pool.passages)]
+
+
+def _nearness(reach: Reach, passage: Passage) -> float:
+    said = from_us(passage.said_at).date()
+    return max(named.nearness(said) for named in reach.question.dates)
+
+
+FEATURES: dict[str, Callable[[Reach, Pool, Sums, Sequence[int]], Columns]] = {
+    "plain": plain_features,
+    "chat": chat_features,
+}

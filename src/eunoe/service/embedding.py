@@ -1,0 +1,145 @@
+"""Embedding: what waits in the queue becomes vectors and token states, behind everybody's back.
+
+A write only queues. One worker a store, whoever holds the lease, takes jobs, reads their texts, lets the model read
+them outside of any transaction, and stores the result if the texts are still what they were. What fails is tried again,
+later and later; after the last attempt it is a dead letter, which `doctor` shows and `reembed` revives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+
+from eunoe.errors import EunoeError
+from eunoe.ports.clock import Clock
+from eunoe.ports.store import Store
+from eunoe.ports.vectors import Model
+from eunoe.retrieval.semantics import Semantics, other_model
+from eunoe.service.embedding_plan import Made, Plan, planned
+
+LEASE = "embed"
+LEASE_US = 60_000_000
+BATCH = 32
+_BACKOFF_US = (1_000_000, 10_000_000, 60_000_000, 600_000_000, 3_600_000_000)
+_CHECKED_EVERY = 64  # batches between two looks at how much the token states occupy
+
+
+class Embedding:
+    """The work of one process on the queue of one store. Thread-safe; one batch at a time."""
+
+    def __init__(
+        self, store: Store, semantics: Semantics, clock: Clock, *, holder: str, most_state_bytes: int | None = None
+    ) -> None:
+        self._store = store
+        self._semantics = semantics
+        self._clock = clock
+        self.holder = holder
+        self._most_state_bytes = most_state_bytes
+        self._lock = Lock()
+        self._batches = 0
+
+    def step(self) -> int | None:
+        """Embed one batch; return how many jobs were done, or None when the lease is another process's.
+
+        Raises:
+            Unavailable: there is no model, it failed, or the store is bound to another one.
+        """
+        self._semantics.embedder()
+        with self._lock:
+            now = self._clock.now_us()
+            with self._store.reading() as view:
+                due = view.jobs.due(now=now, limit=BATCH)
+            if not due:
+                return 0
+            model = self._claim(now)
+            if model is None:
+                return None
+            done = 0
+            for p in sorted({p for p, _ in due}):
+                done += self.embed(p, [rid for each, rid in due if each == p], model)
+            self._batches += 1
+            if self._batches % _CHECKED_EVERY == 1:
+                self._bound_states(model, [p for p, _ in due])
+            return done
+
+    def release(self) -> None:
+        """Give the lease back, if this process has it."""
+        try:
+            with self._store.writing() as tx:
+                tx.models.release(LEASE, self.holder)
+        except EunoeError:
+            return  # it ends by itself
+
+    def counts(self) -> tuple[int, int, str | None]:
+        """Return how many jobs wait, how many are dead, and why."""
+        with self._store.reading() as view:
+            return view.jobs.counts()
+
+    def _claim(self, now: int) -> Model | None:
+        """Take the lease and the store's model; bind ours where none is bound."""
+        embedder = self._semantics.embedder()
+        with self._store.writing() as tx:
+            if not tx.models.lease(LEASE, self.holder, now=now, until=now + LEASE_US):
+                return None
+            bound = tx.models.bound()
+            if bound is None:
+                bound = tx.models.register(embedder.name, embedder.fingerprint, embedder.dim)
+                tx.models.bind(bound, now=now)
+            if bound.fingerprint != embedder.fingerprint:
+                tx.models.release(LEASE, self.holder)
+                raise other_model(bound, embedder)
+        return bound
+
+    def renew(self, lease: str) -> None:
+        """Keep a lease that this process has."""
+        now = self._clock.now_us()
+        with self._store.writing() as tx:
+            tx.models.lease(lease, self.holder, now=now, until=now + LEASE_US)
+
+    def embed(self, p: int, rids: Sequence[int], model: Model, *, settle: bool = True) -> int:
+        """Embed texts; return how many jobs are done. What changed while the model read it is not stored.
+
+        Args:
+            p: The project.
+            rids: Row numbers of its passages.
+            model: Under which model to store it; that of this process.
+            settle: Take the jobs off the queue.
+        """
+        with self._store.reading() as view:
+            plan = planned(view.jobs, p, rids)
+        made = self._made(p, plan)
+        if made is None:
+            return 0
+        with self._store.writing() as tx:
+            kept, done = made.still_true(plan, planned(tx.jobs, p, plan.rids))
+            vectors = tx.vectors(p, model.id)
+            vectors.put(kept.vectors, kept.states, kept.sources)
+            vectors.discount(plan.gone)
+            if settle:
+                tx.jobs.done(p, done)
+        return len(done)
+
+    def _made(self, p: int, plan: Plan) -> Made | None:
+        try:
+            return plan.read(self._semantics.embedder(), with_states=self._semantics.keeps_states)
+        except EunoeError as exc:
+            self._note_failure(p, plan.rids, exc)
+            if not exc.retryable:
+                raise
+            return None
+
+    def _note_failure(self, p: int, rids: Sequence[int], exc: EunoeError) -> None:
+        now = self._clock.now_us()
+        with self._store.writing() as tx:
+            tx.jobs.failed(p, rids, error=exc.code, not_before=now + _BACKOFF_US[0])
+
+    def _bound_states(self, model: Model, projects: Sequence[int]) -> None:
+        """Token states go first when a store grows past its size: the oldest of them."""
+        if self._most_state_bytes is None:
+            return
+        for p in sorted(set(projects)):
+            with self._store.reading() as view:
+                size = view.vectors(p, model.id).sizes()["state_bytes"]
+            if size > self._most_state_bytes:
+                with self._store.writing() as tx:
+                    tx.vectors(p, model.id).drop_states(keep_bytes=self._most_state_bytes * 9 // 10)
