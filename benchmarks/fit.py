@@ -39,7 +39,7 @@ from eunoe.service.flush import flush  # noqa: E402
 
 # How strongly weights are held near 0. Chosen on the tuning half of the golden set for single memories, and on every
 # other conversation of LoCoMo for turns: chats of two hands differ so much that little but the sum carries over.
-PENALTIES = {"words plain": 10.0, "words chat": 10_000.0, "plain": 300.0, "chat": 3_000.0}
+PENALTIES = {"words plain": 10.0, "words chat": 10_000.0, "plain": 1_000.0, "chat": 3_000.0}
 FREE = ("sum", "rank", "sum_top")  # of turns: the sum that picks candidates is what the rest may only correct
 FOLDS = 5
 # What depends on the scale of an embedder's cosines; left out of the weights for embedders that nobody fitted.

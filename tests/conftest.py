@@ -11,13 +11,22 @@ import pytest
 
 _LOOPBACK = ("127.", "::1", "localhost", "::ffff:127.")
 
+# Read before the settings of this machine are taken away.
+_MODEL = Path(
+    os.environ.get("EUNOE_TEST_MODEL") or Path(__file__).parents[1] / ".venv" / "models" / "bge-small-en-v1.5"
+).absolute()
+
 
 @pytest.fixture(autouse=True)
 def clean_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Take every `EUNOE_*` out of the environment; `EUNOE_HOME` is an empty folder, so no test sees a real store."""
+    """Take every `EUNOE_*` out of the environment; `EUNOE_HOME` is an empty folder, so no test sees a real store.
+
+    There is no model, whatever is installed, unless a test asks for one.
+    """
     for name in [name for name in os.environ if name.startswith("EUNOE_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("EUNOE_HOME", str(tmp_path_factory.mktemp("home") / "eunoe"))
+    monkeypatch.setenv("EUNOE_MODEL", "none")
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +49,20 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 def anyio_backend() -> str:
     """Run asynchronous tests on asyncio, as the server does."""
     return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def model_folder() -> Path:
+    """Return the folder of the default model, installed; `EUNOE_TEST_MODEL` says where."""
+    if not (_MODEL / "eunoe-model.json").is_file():
+        pytest.skip(f"the default model is not installed in {_MODEL}: set EUNOE_TEST_MODEL to its folder")
+    return _MODEL
+
+
+@pytest.fixture
+def fake_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let memories that are opened from now on use the model for tests."""
+    monkeypatch.setenv("EUNOE_MODEL", "fake")
 
 
 @pytest.fixture

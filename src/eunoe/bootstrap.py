@@ -117,8 +117,7 @@ def open_session(
     except BaseException:
         opened.close()
         raise
-    semantics = meaning.semantics(settings, environ, fast_only=fast_model_only)
-    embedding, worker = meaning.work(opened, semantics, settings, clock, entropy, background=background)
+    found = meaning.start(opened, settings, environ, clock, entropy, background=background, fast_only=fast_model_only)
     context = Context(
         store=opened,
         slug=slug,
@@ -133,17 +132,13 @@ def open_session(
         identity=identity,
         max_memories=settings.max_memories,
         max_links=settings.max_links,
-        recipe=DEFAULT.without(*settings.recall_off) if settings.recall_off else DEFAULT,
-        semantics=semantics,
-        embedding=embedding,
-        reranking=meaning.reranking(settings),
-        wake=worker.wake if worker is not None else _nothing,
+        recipe=DEFAULT.without(*settings.recall_off),
+        semantics=found.semantics,
+        embedding=found.embedding,
+        reranking=found.reranking,
+        wake=found.wake,
     )
-    return Opened(context=context, settings=settings, resolution=resolution, worker=worker)
-
-
-def _nothing() -> None:
-    return
+    return Opened(context=context, settings=settings, resolution=resolution, worker=found.worker)
 
 
 def _details(agent: str | None, session: str | None) -> dict[str, str]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
+from typing import NamedTuple
 
 from eunoe.config.settings import Settings
 from eunoe.models.opening import Choice, find, find_reranker, load, load_reranker
@@ -55,26 +56,47 @@ def _note_that_it_was_told(mark: str) -> None:
         os.close(os.open(mark, os.O_CREAT | os.O_WRONLY, 0o600))
 
 
-def reranking(settings: Settings) -> Reranking | None:
-    """Return the second look at the best hits, where `EUNOE_RERANKER=on` asks for it; loads nothing yet."""
-    return Reranking(partial(load_reranker, find_reranker(settings.home))) if settings.reranker else None
+class Started(NamedTuple):
+    """What a session has of meaning; nothing is loaded and no thread runs before the first use."""
+
+    semantics: Semantics
+    embedding: Embedding | None
+    worker: Worker | None
+    reranking: Reranking | None
+
+    def wake(self) -> None:
+        """Tell whoever embeds that there is something to do."""
+        if self.worker is not None:
+            self.worker.wake()
 
 
-def work(
-    store: Store, found: Semantics, settings: Settings, clock: Clock, entropy: Entropy, *, background: bool
-) -> tuple[Embedding | None, Worker | None]:
-    """Return this process's work on the queue, and the thread that does it, not yet running."""
+def start(
+    store: Store,
+    settings: Settings,
+    environ: Mapping[str, str],
+    clock: Clock,
+    entropy: Entropy,
+    *,
+    background: bool,
+    fast_only: bool,
+) -> Started:
+    """Return what a session has of meaning.
+
+    Args:
+        store: Open; every write to it wakes the worker.
+        settings: Which model, and how well.
+        environ: Holds the key of an endpoint.
+        clock, entropy: Of the session.
+        background: Embed in a thread.
+        fast_only: Use only a model that loads fast.
+    """
+    found = semantics(settings, environ, fast_only=fast_only)
+    look = Reranking(partial(load_reranker, find_reranker(settings.home))) if settings.reranker else None
     if not found.wanted:
-        return None, None
-    embedding = Embedding(
-        store,
-        found,
-        clock,
-        holder=entropy.random_bytes(8).hex(),
-        most_state_bytes=settings.max_states_mb * _MB,
-    )
-    if not background:
-        return embedding, None
-    worker = Worker(embedding)
-    store.after_write = worker.wake
-    return embedding, worker
+        return Started(found, None, None, look)
+    most = settings.max_states_mb * _MB
+    embedding = Embedding(store, found, clock, holder=entropy.random_bytes(8).hex(), most_state_bytes=most)
+    worker = Worker(embedding) if background else None
+    if worker is not None:
+        store.after_write = worker.wake
+    return Started(found, embedding, worker, look)

@@ -27,7 +27,7 @@ VIOLATIONS: dict[str, list[tuple[str, str]]] = {
         ("retrieval/lanes/other.py", ""),
         ("retrieval/lanes/keyword.py", "import eunoe.retrieval.lanes.other"),
     ],
-    "adapters-see-ports": [("models/stemmer.py", "import eunoe.retrieval.fuse")],
+    "adapters-see-ports": [("models/stemmer.py", "import eunoe.retrieval.pool")],
     "pure-core": [("service/read.py", "import subprocess")],
     "adapters-protected": [("service/read.py", "import eunoe.stores.sqlite.engine")],
     "no-cycles": [

@@ -16,7 +16,7 @@ FUNCTIONS: dict[str, int] = {
     "surfaces/library.py:recall": 66,
 }
 CLASSES: dict[str, int] = {
-    "surfaces/library.py:Memory": 350,  # one method for each use case; each is a docstring and a call
+    "surfaces/library.py:Memory": 364,  # one method for each use case; each is a docstring and a call
 }
 
 # `except Exception` belongs to the boundary of a surface alone (and later to the worker and to calls of plugins).

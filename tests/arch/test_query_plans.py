@@ -15,6 +15,7 @@ import pytest
 
 from eunoe import Memory
 from eunoe.ports.text_index import Filter
+from eunoe.service.flush import flush
 from eunoe.service.projects import list_projects
 from eunoe.stores.sql.migrate import _TABLE, load_migrations
 from eunoe.stores.sql.statements import FOLDER, load
@@ -26,13 +27,21 @@ STATEMENTS = {
 PLAIN = {name: sql for name, sql in STATEMENTS.items() if "{" not in sql}
 COMPOSED = {name: sql for name, sql in STATEMENTS.items() if "{" in sql}
 
-# Reference tables: the store and its projects are named by no project.
+# Reference tables: the store and its projects are named by no project. Nor are models, leases, and the queue as a
+# whole: there is one worker a store.
 ACROSS_PROJECTS = {name for name in STATEMENTS if name.startswith("projects.")}
+ACROSS_PROJECTS |= {f"vectors.{name}" for name in ("bound", "known", "register", "bind", "last_bound")}
+ACROSS_PROJECTS |= {f"vectors.{name}" for name in ("lease_take", "lease_release")}
+ACROSS_PROJECTS |= {f"vectors.{name}" for name in ("jobs_due", "jobs_revive", "jobs_counted")}
 # What lists every project may scan the table of projects, and what registers one asks for the largest number.
 SCANS = {
     "projects.store_uuid": {"store"},
     "projects.counts": {"k"},
+    "projects.numbers": {"projects"},
     "signals.since": {"g"},  # of the migrations, which are few
+    # Models are few, and the queue is what is still to be done; what is due is read from its beginning.
+    **{f"vectors.{name}": {"models"} for name in ("bound", "unserved")},
+    **{f"vectors.{name}": {"embed_jobs"} for name in ("jobs_due", "jobs_revive", "jobs_counted")},
 }
 PROJECT = re.compile(r"(?<![.\w])(?:\w+\.)?p = :p\b")
 
@@ -42,6 +51,7 @@ def connection() -> Iterator[SqliteConnection]:
     """A migrated, empty database: its plans are the same on every machine, for nothing was analysed."""
     connection = SqliteConnection(":memory:")
     connection.run(_TABLE)
+    connection.db.create_scalar_function("eunoe_shape", lambda body: 0, 1, deterministic=True)
     for migration in load_migrations("sqlite"):
         connection.run(migration.sql)
     yield connection
@@ -89,6 +99,9 @@ WHOLE_PROJECT = {"ledger.heads", "ledger.event_count", "ledger.position", "proje
 WHOLE_PROJECT |= {"projects.register"}  # checks the foreign keys of a number that may come back
 # A row a scope; and an index of those alone that may end.
 WHOLE_PROJECT |= {"upkeep.live", "upkeep.ended", "survey.ended"}
+# What is left to do is all that waits; and after a rebuild or a change of model, everything is looked at once.
+WHOLE_PROJECT |= {f"vectors.{name}" for name in ("jobs_counted_of", "jobs_requeue", "unserved")}
+WHOLE_PROJECT |= {f"vectors.orphaned_{name}" for name in ("vectors", "states", "jobs")}
 
 
 @pytest.mark.parametrize("name", sorted(set(PLAIN) - WHOLE_PROJECT))
@@ -140,6 +153,11 @@ def use_everything(memory: Memory) -> None:
     memory._context.signals.flush()
     memory._context.signals.last_reads(1, [memory.get(1).id])
     memory.forget(**narrow, dry_run=True)
+    flush(memory._context)
+    memory.recall("thing1 blue", kinds=["fact"])
+    memory.recall("thing1 on 3 May", since="2020-01-01")
+    memory.forget(3)
+    flush(memory._context)
     engine: Any = memory._opened.context.store._engine  # type: ignore[attr-defined]
     with engine.writing() as connection:
         connection.run("delete from tags where p = 1 and tag = 'a'")
@@ -161,6 +179,7 @@ def composed() -> set[str]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("run", "many", "stream"):
             patch.setattr(SqliteConnection, name, noting(getattr(SqliteConnection, name)))
+        patch.setenv("EUNOE_MODEL", "fake")
         with Memory.open(":memory:", project="acme/api", user="kim") as memory:
             use_everything(memory)
     return {sql for sql in seen if re.match(r"\s*(select|with|update|delete)\b", sql)}

@@ -153,19 +153,38 @@ def test_a_dry_run_names_what_count_counts_and_writes_nothing(m: Memory) -> None
     assert (m.count(tags=["even"]), m.count()) == (0, 3)
 
 
-def test_a_forgotten_turn_lends_no_words_to_its_neighbours(m: Memory) -> None:
-    for turn, said in enumerate(("good morning everyone", "kiwi kiwi kiwi", "see you then", "bye bye", "kiwi"), 1):
-        m.remember(said, kind="message", session="s", turn=turn)
-    m.forget(2)
-    assert [hit.number for hit in m.recall("kiwi").hits if hit.turn == 1] == []
+TURNS = ("good morning everyone", "kiwi kiwi kiwi", "see you then", "bye bye", "kiwi", "so long", "well", "oh", "ah")
 
 
-def test_an_old_wording_lends_no_words_to_its_neighbours(m: Memory) -> None:
-    for turn, said in enumerate(("good morning everyone", "kiwi kiwi kiwi", "see you then", "bye bye", "kiwi"), 1):
-        m.remember(said, kind="message", session="s", turn=turn)
-    m.update(2, body="mango mango mango")
-    assert [hit.number for hit in m.recall("kiwi").hits if hit.turn == 1] == []
-    assert {hit.turn for hit in m.recall("mango").hits} == {1, 2, 3, 4}
+def say(m: Memory, *turns: int) -> Memory:
+    for turn in turns:
+        m.remember(TURNS[turn - 1], kind="message", session="s", turn=turn)
+    return m
+
+
+def ranked(m: Memory, query: str) -> list[tuple[int | None, float, float]]:
+    return [(hit.turn, hit.evidence, hit.score) for hit in m.recall(query).hits]
+
+
+def test_a_forgotten_turn_lends_no_words_to_its_neighbours(m: Memory, opened: Open) -> None:
+    say(m, 1, 2, 3, 4, 5).forget(2)
+    assert ranked(m, "kiwi") == ranked(say(opened("acme/never"), 1, 3, 4, 5), "kiwi")
+
+
+def test_an_old_wording_lends_no_words_to_its_neighbours(m: Memory, opened: Open) -> None:
+    say(m, 1, 2, 3, 4, 5).update(2, body="mango mango mango")
+    other = say(opened("acme/never"), 1)
+    other.remember("mango mango mango", kind="message", session="s", turn=2)
+    say(other, 3, 4, 5)
+    for query in ("kiwi", "mango"):
+        assert ranked(m, query) == ranked(other, query)
+    assert {hit.turn for hit in m.recall("mango").hits} >= {1, 2, 3, 4}
+
+
+def test_a_turn_that_shares_no_word_and_is_lent_none_is_no_hit_without_a_model(m: Memory) -> None:
+    say(m, *range(1, 10))
+    assert {hit.turn for hit in m.recall("kiwi").hits} == {1, 2, 3, 4, 5, 6, 7}
+    assert m.recall("kiwi", session="s").total == 7
 
 
 # ── Archiving and restoring ──────────────────────────────────────────────────────────────────────────────────────────

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from tests.cases.conftest import Open
@@ -149,15 +150,45 @@ def test_an_agent_may_do_both(opened: Open) -> None:
     assert agent.confirm(1).action == "confirmed"
 
 
-def test_a_search_keeps_its_order_and_what_was_known_then_was_not_disputed_yet(m: Memory, clock: ManualClock) -> None:
+QUERY = "stripe webhook number3"
+
+
+def five(m: Memory) -> int:
+    """Remember five things that differ in a number; return which one answers the query."""
     m.remember_many([{"body": f"Stripe webhook number{at} needs care"} for at in range(5)])
-    before = [(hit.number, hit.score) for hit in m.recall("stripe webhook number3").hits]
-    known = m.get(5).created_at
-    clock.advance(days=1)
-    m.dispute(before[0][0])
-    assert [(hit.number, hit.score) for hit in m.recall("stripe webhook number3").hits] == before
-    assert m.recall("stripe webhook number3").hits[0].disputed_at is not None
-    assert m.recall("stripe webhook number3", known_at=known).hits[0].disputed_at is None
+    return m.recall(QUERY).hits[0].number
+
+
+def scores(m: Memory, **how: Any) -> dict[int, tuple[float, float]]:
+    return {hit.number: (hit.evidence, hit.score) for hit in m.recall(QUERY, **how).hits}
+
+
+def test_a_dispute_lowers_the_score_of_one_hit_and_no_evidence(m: Memory, clock: ManualClock) -> None:
+    best = five(m)
+    before = scores(m)
+    clock.advance(us=1)
+    m.dispute(best)
+    after = scores(m)
+    assert after.pop(best) == (before[best][0], pytest.approx(before[best][1] * 0.6))
+    assert after.items() <= before.items()
+    assert m.recall(QUERY).hits[0].disputed_at is not None
+
+
+def test_a_dispute_that_is_switched_off_moves_no_score(opened: Open) -> None:
+    m = opened(at=":memory:", EUNOE_RECALL_OFF="dispute")
+    best = five(m)
+    before = scores(m)
+    m.dispute(best)
+    assert scores(m) == before
+
+
+def test_what_was_known_then_was_not_disputed_yet(m: Memory, clock: ManualClock) -> None:
+    best = five(m)
+    known, before = m.get(5).created_at, scores(m)
+    clock.advance(us=1)
+    m.dispute(best)
+    assert m.recall(QUERY, known_at=known).hits[0].disputed_at is None
+    assert scores(m, known_at=known) == before
 
 
 def test_an_import_beside_others_tells_again_what_was_confirmed_and_disputed(opened: Open, clock: ManualClock) -> None:

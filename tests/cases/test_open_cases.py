@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path
 
 import pytest
-from tests.scripts import SCRIPTS
 
 from eunoe import EunoeError, Invalid, Memory, Unavailable, resolve_project
 from eunoe.domain.document import dump
 from eunoe.domain.text import clipped
 from eunoe.ports.lane import Found
-from eunoe.retrieval.recipes import WORDS, Recipe
+from eunoe.retrieval.recipes import DEFAULT
 from eunoe.service.import_lines import LinesImported, import_lines
 from eunoe.testing.clock import ManualClock
 
@@ -58,17 +58,9 @@ class FailingLane:
 
 
 def with_lanes(m: Memory, **lanes: object) -> Memory:
-    """Return the same memory, searching by other lanes that weigh the same."""
-    recipe = Recipe(
-        "test",
-        lanes=dict.fromkeys(lanes, 1.0),
-        fields=WORDS.fields,
-        before=WORDS.before,
-        after=WORDS.after,
-        before2=WORDS.before2,
-        after2=WORDS.after2,
-        trust=WORDS.trust,
-    )
+    """Return the same memory, searching by other lanes."""
+    recipe = copy(DEFAULT)
+    recipe.lanes = tuple(lanes)
     return Memory(m._opened._replace(context=m._context._replace(lanes=lanes, recipe=recipe)))
 
 
@@ -82,8 +74,7 @@ def test_open_01_when_the_only_lane_fails_recall_fails_and_never_says_there_is_n
 
 def test_open_01_when_one_lane_of_two_fails_the_answer_says_so(m: Memory) -> None:
     m.remember("The vendor portal resets at noon")
-    words = m._context.lanes["keyword"]
-    m = with_lanes(m, words=words, vector=FailingLane())
+    m = with_lanes(m, keyword=m._context.lanes["keyword"], vector=FailingLane())
     answer = m.recall("vendor portal")
     assert [hit.number for hit in answer.hits] == [1]
     assert answer.degraded == ("vector: damaged",)
@@ -125,55 +116,6 @@ def test_open_02_a_query_without_a_word_says_so(m: Memory) -> None:
     answer = m.recall("*")
     assert answer.hits == ()
     assert answer.notes
-
-
-# ── OPEN-03: a whole sentence as the query ───────────────────────────────────────────────────────────────────────────
-
-
-@pytest.fixture
-def household(m: Memory) -> Memory:
-    for body in (
-        "The staging database is hosted in Frankfurt",
-        "Remember to call the plumber",
-        "The gym is open to members",
-        "Deploys go out on Tuesdays with the release train",
-    ):
-        m.remember(body)
-    return m
-
-
-def test_open_03_a_natural_question_finds_its_answer_first(household: Memory) -> None:
-    found = bodies(household, "why do we keep the staging database where it is hosted", limit=3)
-    assert found[0] == "The staging database is hosted in Frankfurt"
-
-
-def test_open_03_function_words_bring_no_noise(household: Memory) -> None:
-    found = bodies(household, "push to live calmly", limit=3)
-    assert "Remember to call the plumber" not in found
-    assert "The gym is open to members" not in found
-
-
-# ── OPEN-04: scripts without spaces, and words glued to them ─────────────────────────────────────────────────────────
-
-
-@pytest.fixture
-def scripts(m: Memory) -> Memory:
-    for body in SCRIPTS:
-        m.remember(body)
-    return m
-
-
-@pytest.mark.parametrize(
-    "query", ["新加坡", "部署", "公園", "예산", "nginx", "gateway", "רונית", "сейфа", "ลิ้นชัก", "café"]
-)
-def test_open_04_a_word_in_any_script_finds_its_memory_first(scripts: Memory, query: str) -> None:
-    assert query in bodies(scripts, query)[0]
-
-
-def test_open_04_cafe_is_not_the_cafeteria(scripts: Memory) -> None:
-    found = bodies(scripts, "café")
-    assert found[0] == "Le café ferme à midi"
-    assert "The cafeteria is on floor 2" not in found[:1]
 
 
 # ── OPEN-05: titles that look alike to a machine ─────────────────────────────────────────────────────────────────────
@@ -321,41 +263,6 @@ def test_open_08_a_store_that_fails_is_not_taken_for_a_bad_line(m: Memory, monke
     with pytest.raises(Unavailable) as caught:
         lines(m, b'{"body": "before"}')
     assert caught.value.code == "disk_full"
-
-
-# ── OPEN-12: facts that differ in one token ──────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "query"),
-    [
-        ("The visa appointment is on 4 March", "The visa appointment is on 5 March", "visa appointment"),
-        ("Rent is 1,150 euros", "Rent is 1,510 euros", "rent euros"),
-        ("Use parser 2.1", "Use parser 2.10", "parser"),
-        ("Likes the lemon tart at Odile", "Likes the plum tart at Odile", "tart at Odile"),
-    ],
-)
-def test_open_12_facts_that_differ_in_one_token_stay_two(m: Memory, one: str, other: str, query: str) -> None:
-    assert [m.remember(body).outcome for body in (one, other)] == ["recorded", "recorded"]
-    assert m.count() == 2
-    assert sorted(bodies(m, query)) == sorted((one, other))
-
-
-def test_open_12_only_the_same_text_is_collapsed_and_the_call_says_so(m: Memory) -> None:
-    first = m.remember("Use parser 2.1")
-    again = m.remember("  use parser  2.1\n")
-    assert (again.outcome, again.id, again.number) == ("confirmed", first.id, 1)
-    assert m.get(1).occurrences == 2
-    assert m.count() == 1
-
-
-def test_open_12_maintenance_keeps_every_distinct_number(m: Memory) -> None:
-    for at in (17, 18, 19):
-        m.remember(f"The old gate is painted green, code {at}, near the well", force=True)
-    m.rebuild()
-    assert m.count() == 3
-    for at in (17, 18, 19):
-        assert str(at) in bodies(m, f"gate code {at}")[0]
 
 
 # ── OPEN-15: blank text, limits, paging ──────────────────────────────────────────────────────────────────────────────

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -58,10 +59,14 @@ def test_a_hit_that_is_explained_names_lanes_terms_multipliers_and_source(m: Mem
     (hit,) = m.recall("webhooks raw", explain=True).hits
     lane = hit.explanation["lanes"]["keyword"]
     assert lane["rank"] == 1
-    assert lane["evidence"] == hit.evidence
     assert set(lane["terms"]) == {"webhook", "raw"}
-    assert hit.explanation["multipliers"] == {"trust": 0.9}
-    assert hit.score == pytest.approx(hit.evidence * 0.9)
+    assert lane["raw"] == pytest.approx(sum(lane["terms"].values()), abs=1e-7)
+    assert (hit.explanation["recipe"], hit.explanation["judge"]) == ("default", "words chat")
+    assert hit.explanation["because"]
+    multipliers = hit.explanation["multipliers"]
+    assert set(multipliers) == {"trust", "importance", "freshness"}
+    assert multipliers["trust"] == 0.9
+    assert hit.score == pytest.approx(hit.evidence * math.prod(multipliers.values()), abs=2e-9)
     source = hit.explanation["source"]
     assert (source["event"], source["session"], source["speaker"]) == (receipt.event, "s", "Kim")
     assert source["origin"]["user"] == "kim"
@@ -74,7 +79,8 @@ def test_a_floor_of_evidence_is_none_of_the_score(m: Memory) -> None:
     assert m.recall("webhooks raw", min_evidence=between).total == 1
     assert m.recall("webhooks raw", min_score=between).total == 0
     assert m.recall("webhooks raw", min_evidence=1.0).total == 0
-    assert not m.recall("webhooks raw").calibrated
+    assert m.recall("webhooks raw", min_evidence=1.0).hidden == 1
+    assert m.recall("webhooks raw").calibrated
 
 
 def test_browsing_shows_pinned_then_important_then_new(m: Memory, clock: ManualClock) -> None:

@@ -8,14 +8,26 @@ from pathlib import Path
 import pytest
 
 from eunoe.bootstrap import SystemClock, SystemEntropy, lanes
+from eunoe.models.fake import FakeEmbedder
 from eunoe.ports.clock import Clock, Entropy
-from eunoe.ports.lane import Lane
 from eunoe.ports.signals import Signals
 from eunoe.ports.store import Store
+from eunoe.retrieval.semantics import Semantics
+from eunoe.service.embedding import Embedding
 from eunoe.stores.sql.store import SqlStore
 from eunoe.stores.sqlite.engine import SqliteEngine
-from eunoe.testing import belief_contracts, contracts, index_contract, survey_contract, upkeep_contracts
+from eunoe.testing import (
+    belief_contracts,
+    contracts,
+    index_contract,
+    jobs_contract,
+    lane_contract,
+    survey_contract,
+    upkeep_contracts,
+    vectors_contract,
+)
 from eunoe.testing.clock import START_US, ManualClock, SeededEntropy
+from eunoe.testing.lane_contract import LaneCase
 from eunoe.testing.records import Recorder
 from eunoe.testing.signals import KeptSignals
 
@@ -38,9 +50,28 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
-@pytest.fixture(params=sorted(lanes()))
-def lane(request: pytest.FixtureRequest) -> Lane:
-    return lanes()[request.param]
+def with_meaning(lane: str, question: str) -> LaneCase:
+    """A lane that looks through a model: what is written is embedded before it is asked for."""
+    semantics = Semantics(FakeEmbedder, name="fake")
+
+    def embed(store: Store) -> None:
+        while Embedding(store, semantics, SystemClock(), holder="contract").step():
+            pass
+
+    return LaneCase(lanes()[lane], question, semantics, embed)
+
+
+CASES: dict[str, Callable[[], LaneCase]] = {
+    "keyword": lambda: LaneCase(lanes()["keyword"], "which apple pie is it"),
+    "key": lambda: LaneCase(lanes()["key"], "what about ABC-417"),
+    "time": lambda: LaneCase(lanes()["time"], "what was said on 1 January 2026?"),
+    "vector": lambda: with_meaning("vector", "which apple pie is it"),
+}
+
+
+@pytest.fixture(params=sorted(CASES))
+def case(request: pytest.FixtureRequest) -> LaneCase:
+    return CASES[request.param]()
 
 
 @pytest.fixture(params=[SystemClock, ManualClock], ids=lambda kind: kind.__name__)
@@ -101,8 +132,33 @@ class TestSurvey(survey_contract.SurveyContract):
     pass
 
 
-class TestLane(contracts.LaneContract):
+class TestVectors(vectors_contract.VectorsContract):
     pass
+
+
+class TestJobs(jobs_contract.JobsContract):
+    pass
+
+
+class TestModels(jobs_contract.ModelsContract):
+    pass
+
+
+class TestRebuiltVectors(vectors_contract.RebuiltVectorsContract):
+    pass
+
+
+class TestLane(lane_contract.LaneContract):
+    pass
+
+
+@pytest.mark.parametrize("case", ["keyword", "key"], indirect=True)
+class TestWordLane(lane_contract.WordLaneContract):
+    pass
+
+
+def test_every_lane_has_a_case() -> None:
+    assert CASES.keys() == lanes().keys()
 
 
 class TestClock(contracts.ClockContract):

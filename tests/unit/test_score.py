@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from eunoe.domain.postings import pack
 from eunoe.ports.text_index import Passage, Statistics
-from eunoe.retrieval.recipes import WORDS, Recipe
-from eunoe.retrieval.score import Weights, idf, score
+from eunoe.retrieval.recipes import DEFAULT, Mix, Recipe
+from eunoe.retrieval.score import Frequencies, Weights, followers, idf, score
 
 VOCABULARY = ("deploy", "webhook", "stripe", "body", "raw", "friday")
 TERMS = st.lists(st.sampled_from(VOCABULARY), max_size=6)
@@ -60,7 +60,9 @@ def reference(texts: Sequence[Text], query: Sequence[str], recipe: Recipe) -> li
 
 def passages(texts: Sequence[Text]) -> list[Passage]:
     return [
-        Passage(at, f"m{at}", 1, text.session, text.turn, len(text.fields[0]), pack(text.fields), "stated", 1)
+        Passage(
+            at, f"m{at}", 1, text.session, text.turn, len(text.fields[0]), pack(text.fields), "stated", 0, None, None, 1
+        )
         for at, text in enumerate(texts)
     ]
 
@@ -71,7 +73,7 @@ def statistics(texts: Sequence[Text]) -> Statistics:
     return Statistics(len(texts), length, {term: count for term, count in df.items() if count})
 
 
-def scored(texts: Sequence[Text], query: Sequence[str], recipe: Recipe = WORDS) -> list[float]:
+def scored(texts: Sequence[Text], query: Sequence[str], recipe: Recipe = DEFAULT) -> list[float]:
     known = statistics(texts)
     found = score(passages(texts), Weights(query, known, recipe), known, recipe)
     return [found.totals.get(at, 0.0) for at in range(len(texts))]
@@ -95,7 +97,7 @@ QUERIES = st.lists(st.sampled_from([*VOCABULARY, "unknown", "missing"]), min_siz
 @settings(max_examples=250, deadline=None)
 @given(collections(), QUERIES)
 def test_it_is_bm25_with_field_and_context_weights(texts: list[Text], query: list[str]) -> None:
-    for ours, theirs in zip(scored(texts, query), reference(texts, query, WORDS), strict=True):
+    for ours, theirs in zip(scored(texts, query), reference(texts, query, DEFAULT), strict=True):
         assert isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-12)
 
 
@@ -106,13 +108,15 @@ def test_it_follows_the_numbers_of_the_recipe(
 ) -> None:
     recipe = Recipe(
         "test",
-        lanes={"keyword": 1.0},
+        lanes=("keyword",),
+        plain=Mix(words=1.0, meaning=0.0, late=0.0),
+        chat=Mix(words=1.0, meaning=0.0, late=0.0),
         fields=(1.0, 3.0, 0.5, 2.0),
         before=near,
         after=near / 2,
         before2=far,
         after2=far / 3,
-        trust=WORDS.trust,
+        trust=DEFAULT.trust,
         k1=k1,
         b=b,
     )
@@ -138,7 +142,7 @@ def test_the_order_of_passages_outside_a_session_changes_nothing(
 @settings(max_examples=200, deadline=None)
 @given(collections(), QUERIES)
 def test_no_total_exceeds_what_the_query_could_reach(texts: list[Text], query: list[str]) -> None:
-    reach = Weights(query, statistics(texts), WORDS).reach
+    reach = Weights(query, statistics(texts), DEFAULT).reach
     assert all(0 <= total <= reach for total in scored(texts, query))
 
 
@@ -167,24 +171,58 @@ def test_rarer_terms_tell_more_and_every_term_tells_something() -> None:
 def test_words_that_no_passage_holds_lower_the_evidence_of_the_rest() -> None:
     texts = [Text((["deploy"], [], [], [])), Text((["raw"], [], [], []))]
     known = statistics(texts)
-    assert Weights(["deploy", "unknown"], known, WORDS).reach > Weights(["deploy"], known, WORDS).reach
+    assert Weights(["deploy", "unknown"], known, DEFAULT).reach > Weights(["deploy"], known, DEFAULT).reach
 
 
 def test_only_the_rarest_terms_are_scored() -> None:
     known = Statistics(50, 100, {f"t{df:02}": df for df in range(1, 41)})
-    weights = Weights([f"t{df:02}" for df in range(40, 0, -1)], known, WORDS)
-    assert list(weights.idf) == [f"t{df:02}" for df in range(1, WORDS.score_terms + 1)]
+    weights = Weights([f"t{df:02}" for df in range(40, 0, -1)], known, DEFAULT)
+    assert list(weights.idf) == [f"t{df:02}" for df in range(1, DEFAULT.score_terms + 1)]
 
 
 @settings(max_examples=100, deadline=None)
 @given(collections(), QUERIES)
 def test_the_shares_that_explain_shows_add_up_to_the_total(texts: list[Text], query: list[str]) -> None:
     known = statistics(texts)
-    found = score(passages(texts), Weights(query, known, WORDS), known, WORDS, explain=True)
+    found = score(passages(texts), Weights(query, known, DEFAULT), known, DEFAULT, explain=True)
     for at, total in found.totals.items():
         assert sum(found.parts[at].values()) == pytest.approx(total, abs=1e-8)
 
 
+@settings(max_examples=100, deadline=None)
+@given(collections(), QUERIES)
+def test_alone_no_neighbour_lends(texts: list[Text], query: list[str]) -> None:
+    known = statistics(texts)
+    found = score(passages(texts), Weights(query, known, DEFAULT), known, DEFAULT, alone=True)
+    apart = [Text(text.fields) for text in texts]
+    for at, theirs in enumerate(reference(apart, query, DEFAULT)):
+        assert isclose(found.totals.get(at, 0.0), theirs, rel_tol=1e-9, abs_tol=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(collections(), QUERIES, st.data())
+def test_what_was_counted_before_changes_no_score(texts: list[Text], query: list[str], data: st.DataObject) -> None:
+    known, given_ = statistics(texts), passages(texts)
+    weights = Weights(query, known, DEFAULT)
+    counted = Frequencies(weights.idf, DEFAULT)
+    for each in data.draw(st.lists(st.sampled_from(given_), max_size=4)):
+        counted.add([each])
+    before = score(given_, weights, known, DEFAULT, counted=counted)
+    assert before.totals == score(given_, weights, known, DEFAULT).totals
+    assert score(given_, weights, known, DEFAULT, counted=counted).totals == before.totals
+
+
+@settings(max_examples=100, deadline=None)
+@given(collections())
+def test_a_follower_is_the_turn_after_the_one_before_it(texts: list[Text]) -> None:
+    follows = followers(passages(texts))
+    assert follows[len(texts) :] == [False, False]
+    pairs = zip([None, *texts], texts, strict=False)
+    for follows_it, (one, other) in zip(follows, pairs, strict=False):
+        same = one is not None and other.session is not None and one.session == other.session
+        assert follows_it == (same and one.turn is not None and other.turn == one.turn + 1)  # type: ignore[union-attr]
+
+
 def test_an_empty_project_gives_no_score_and_no_error() -> None:
     nothing = Statistics(0, 0, {})
-    assert score([], Weights(["deploy"], nothing, WORDS), nothing, WORDS).totals == {}
+    assert score([], Weights(["deploy"], nothing, DEFAULT), nothing, DEFAULT).totals == {}

@@ -3,7 +3,8 @@
 A set is a folder of JSON lines. `memories.jsonl` and `queries.jsonl` must be there, `unanswerable.jsonl` and
 `crosslingual.jsonl` may be. A memory has `id project kind body said`, and may have `title tags paths key value`. A
 question has `id project text`, its `gold` (ids of memories of its project; none where nothing answers it), and may have
-`half` (`tune` or `test`; without one it belongs to both), `category` or `language`.
+`half` (`tune` or `test`; without one it belongs to both), `category` or `language`; one that nothing answers may have
+the `kind` `near`: memories of its project are about its topic, but none answers it.
 """
 
 from __future__ import annotations
@@ -161,7 +162,7 @@ def _question(line: Mapping[str, Any], where: str, known: Mapping[str, str], ans
         raise Invalid("bad_evaluation_data", f"{where}: gold={shown(gold)} must be {wanted}")
     if project not in known.values():
         raise Invalid("bad_evaluation_data", f"{where}: project={shown(project)} has no memories")
-    category = str(line.get("category") or line.get("language") or "")
+    category = str(line.get("category") or line.get("language") or line.get("kind") or "")
     return Question(_text(line, "id", where), project, _text(line, "text", where), category, half, tuple(gold))
 
 

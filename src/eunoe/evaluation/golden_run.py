@@ -18,10 +18,10 @@ from eunoe.evaluation.baselines import rankers
 from eunoe.evaluation.calibration import calibration
 from eunoe.evaluation.golden import Golden, Item, Question
 from eunoe.evaluation.progress import Progress, Steps
-from eunoe.evaluation.scoring import Scored, halves_of, line, scored, tabled, within
+from eunoe.evaluation.scoring import APART, Scored, halves_of, line, scored, tabled, within
 from eunoe.service.context import Context
 
-LEFT_OUT, STRICTLY, UNANSWERABLE = "gold left out", "gold left out, strictly", "unanswerable"
+LEFT_OUT, STRICTLY, UNANSWERABLE, NEAR = "gold left out", "gold left out, strictly", "unanswerable", "near misses"
 CALIBRATED = 10  # hits of a question whose evidence is compared with what they are
 
 
@@ -66,7 +66,9 @@ def run_golden(
         found.sections["crosslingual"] = _section(context, data, told, halves, baselines=baselines)
         found.questions.extend(_line("crosslingual", each) for each in told)
     if "answerability" in sections:
-        kinds = {UNANSWERABLE: [_ask(shelves, question, steps) for question in absent]}
+        told = [_ask(shelves, question, steps) for question in absent]
+        kinds = {UNANSWERABLE: [each for each in told if each.question.category != "near"]}
+        kinds[NEAR] = [each for each in told if each.question.category == "near"]
         kinds[LEFT_OUT] = [_ask_without(shelves, question, steps) for question in data.queries]
         kinds[STRICTLY] = _strictly(context, data, gaps, steps)
         kinds = {kind: several for kind, several in kinds.items() if several}
@@ -126,16 +128,21 @@ def _scored(question: Question, names: Sequence[str]) -> Scored:
 def _answerability(
     asked: Sequence[_Asked], kinds: Mapping[str, Sequence[_Asked]], halves: Sequence[str]
 ) -> dict[str, Any]:
-    answerable = [(one.half, Answerable(answer.top, answer.evidence_of(one.gold))) for one, answer in asked]
-    tops = {kind: [(one.half, answer.top) for one, answer in several] for kind, several in kinds.items()}
-    return judge_halves(answerable, tops, halves, apart=(STRICTLY,))
+    """Judge evidence; near misses are apart, because what is found there does bear on the question's topic."""
+    answerable = [(one.half, Answerable(answer.top, answer.evidence_of(one.gold))) for one, answer in _counted(asked)]
+    tops = {kind: [(one.half, answer.top) for one, answer in _counted(several)] for kind, several in kinds.items()}
+    return judge_halves(answerable, tops, halves, apart=(STRICTLY, NEAR))
+
+
+def _counted(asked: Sequence[_Asked]) -> list[_Asked]:
+    return [each for each in asked if each.question.category not in APART]
 
 
 def _calibration(asked: Sequence[_Asked], half: str) -> dict[str, Any]:
     """Return what the evidence of the first hits was worth, over the questions that have an answer."""
     pairs = (
         (evidence, name in one.gold)
-        for one, answer in asked
+        for one, answer in _counted(asked)
         if within(half, one.half)
         for name, evidence in list(zip(answer.names, answer.evidence, strict=True))[:CALIBRATED]
     )

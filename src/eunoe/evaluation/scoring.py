@@ -12,6 +12,8 @@ Table = dict[str, dict[str, Row]]
 
 ALL = "all"
 BOTH = "both"
+APART = frozenset(("oblique",))
+"""Groups that are reported apart, and are not in `all`: questions that avoid every word of what answers them."""
 SHOWN = 5  # names that a line about a question keeps
 
 
@@ -64,7 +66,7 @@ def within(half: str, own: str) -> bool:
 
 
 def tabled(questions: Iterable[Scored], halves: Sequence[str]) -> Table:
-    """Return half → `all` and each group, in order of their names → averages and `questions`.
+    """Return half → `all` (but for what is reported apart) and each group, by name → averages and `questions`.
 
     >>> one = scored("q1", "code", "tune", ["a"], ["a"])
     >>> tabled([one], ["both", "test"])["both"]["code"]["MRR"], tabled([one], ["test"])["test"]["all"]
@@ -75,7 +77,7 @@ def tabled(questions: Iterable[Scored], halves: Sequence[str]) -> Table:
     for half in halves:
         here = [each for each in kept if within(half, each.half)]
         groups = sorted({each.group for each in here if each.group})
-        table[half] = {ALL: averaged([each.row for each in here])}
+        table[half] = {ALL: averaged([each.row for each in here if each.group not in APART])}
         table[half] |= {group: averaged([each.row for each in here if each.group == group]) for group in groups}
     return table
 

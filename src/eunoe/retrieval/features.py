@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from eunoe.ports.text_index import Passage
     from eunoe.retrieval.pool import Pool
     from eunoe.retrieval.reach import Reach
+    from eunoe.retrieval.recipes import Mix
 
     Column = list[float]
     Columns = dict[str, list[float]]
@@ -47,7 +48,10 @@ def standardised(values: Sequence[float], places: Sequence[int]) -> Column:
 class Sums:
     """The sum that picks candidates, and the stretched numbers that went into it; lists go by place in the pool."""
 
-    __slots__ = ("cosine", "date", "late", "m_late", "m_meaning", "m_words", "meant", "session", "speaker", "total")
+    __slots__ = (
+        *("by_words", "cosine", "date", "late", "m_late", "m_meaning", "m_words", "meant", "session", "speaker"),
+        "total",
+    )
 
     def __init__(self, reach: Reach, pool: Pool) -> None:
         recipe, question, places = reach.recipe, reach.question, pool.places
@@ -62,12 +66,19 @@ class Sums:
         self.speaker = _speakers(reach, pool) if has_turns else blank
         self.session = _sessions(reach, pool) if has_turns else blank
         self.date = [_nearness(reach, passage) for passage in pool.passages] if question.dates else blank
-        self.total = [
+        self.by_words = [
             self._turn(at, reach, pool) if pool.is_turn[at] else self._single(at, reach)
             for at in range(len(pool.passages))
         ]
+        self.total = self.by_words
         if not any(cosine is not None for cosine in pool.cosine):
             return
+        for at, cosine in enumerate(pool.cosine):
+            if cosine is None:  # not embedded yet: its words stand for its meaning
+                self.m_meaning[at] = self.m_words[at]
+        self.total = [
+            total + _mix(reach, pool, at).meaning * self.m_meaning[at] for at, total in enumerate(self.by_words)
+        ]
         best = sorted(places, key=lambda at: (-self.total[at], pool.passages[at].memory))[: recipe.late]
         pool.read_states(reach, best)
         self._add_late(reach, pool, best)
@@ -87,11 +98,11 @@ class Sums:
 
     def _single(self, at: int, reach: Reach) -> float:
         mix = reach.recipe.plain
-        return mix.words * self.m_words[at] + mix.meaning * self.m_meaning[at] + 0.1 * self.date[at]
+        return mix.words * self.m_words[at] + mix.date * self.date[at]
 
     def _turn(self, at: int, reach: Reach, pool: Pool) -> float:
         mix, question, passage = reach.recipe.chat, reach.question, pool.passages[at]
-        total = mix.words * self.m_words[at] + mix.meaning * self.m_meaning[at] + mix.speaker * self.speaker[at]
+        total = mix.words * self.m_words[at] + mix.speaker * self.speaker[at]
         total += (mix.session - mix.lists * question.lists) * self.session[at] + mix.date * self.date[at]
         total += mix.length * log(1 + passage.length)
         if question.when and passage.shape & turns.SAYS_WHEN:
@@ -113,9 +124,22 @@ class Sums:
             for at, value in enumerate(pool.late)
         ]
         self.m_late = stretched(self.late, pool.places)
-        for at in range(len(self.total)):
-            mix = reach.recipe.chat if pool.is_turn[at] else reach.recipe.plain
-            self.total[at] += mix.late * self.m_late[at]
+        for at, cosine in enumerate(pool.cosine):
+            if cosine is None:
+                self.m_late[at] = self.m_words[at]
+            self.total[at] += _mix(reach, pool, at).late * self.m_late[at]
+
+    def of_words(self) -> Sums:
+        """Return the same, as it is without a model: for candidates of which no model knows anything."""
+        same = object.__new__(Sums)
+        for name in self.__slots__:
+            setattr(same, name, getattr(self, name))
+        same.total = self.by_words
+        return same
+
+
+def _mix(reach: Reach, pool: Pool, at: int) -> Mix:
+    return reach.recipe.chat if pool.is_turn[at] else reach.recipe.plain
 
 
 def filled(values: Sequence[float | None], places: Sequence[int]) -> Column:

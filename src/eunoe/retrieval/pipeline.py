@@ -117,7 +117,7 @@ def _judged(
     reasons: dict[int, dict[str, Any]] = {}
     for (known, kind), places in _groups(pool, best).items():
         judge = judges(embedder).judge(known, kind)
-        columns = FEATURES[kind](reach, pool, sums, places)
+        columns = FEATURES[kind](reach, pool, sums if known != "words" else sums.of_words(), places)
         evidence |= dict(zip(places, judge.evidence(columns, len(places)), strict=True))
         if explain:
             for row, at in enumerate(places):

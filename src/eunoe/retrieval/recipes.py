@@ -149,7 +149,7 @@ MULTIPLIERS = ("importance", "freshness", "trust", "dispute")
 
 # Mixes as measured in public conversations (retrieval research: § 3 turns, § 4 single memories); pruning's limits
 # physics § 1; the judge's weights are fitted on data of our own (benchmarks/fit.py).
-_PLAIN = Mix(words=0.1, meaning=0.3, late=0.6)
+_PLAIN = Mix(words=0.1, meaning=0.3, late=0.6, date=0.1)
 _CHAT = Mix(
     words=0.4,
     meaning=0.6,

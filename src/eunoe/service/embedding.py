@@ -37,6 +37,11 @@ class Embedding:
         self._most_state_bytes = most_state_bytes
         self._lock = Lock()
         self._batches = 0
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Leave the batch that is being read, for good: its jobs stay queued."""
+        self._stopped = True
 
     def step(self) -> int | None:
         """Embed one batch; return how many jobs were done, or None when the lease is another process's.
@@ -121,7 +126,9 @@ class Embedding:
 
     def _made(self, p: int, plan: Plan) -> Made | None:
         try:
-            return plan.read(self._semantics.embedder(), with_states=self._semantics.keeps_states)
+            return plan.read(
+                self._semantics.embedder(), with_states=self._semantics.keeps_states, go_on=lambda: not self._stopped
+            )
         except EunoeError as exc:
             self._note_failure(p, plan.rids, exc)
             if not exc.retryable:

@@ -7,7 +7,7 @@ source, so that when one of them goes, what was derived from it goes as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from eunoe.domain.canonical import parse
@@ -63,11 +63,19 @@ class Plan(NamedTuple):
         """Return block → all that the model reads for it."""
         return {block.id: block.reading() for block in self.blocks}
 
-    def read(self, embedder: Embedder, *, with_states: bool) -> Made:
-        """Let a model read everything; slow. Raises what the model raises."""
+    def read(self, embedder: Embedder, *, with_states: bool, go_on: Callable[[], bool]) -> Made | None:
+        """Let a model read everything; slow. Raises what the model raises.
+
+        Args:
+            embedder: The model.
+            with_states: Whether token states are wanted.
+            go_on: Asked before each text; once it says no, the result is None.
+        """
         vectors: list[Vector] = []
         states: list[TokenStates] = []
         for text in self.texts:
+            if not go_on():
+                return None
             pieces = _pieces(text)
             vectors += _vectors(text, pieces, embedder)
             if with_states and text.turn is None:
@@ -76,6 +84,8 @@ class Plan(NamedTuple):
                     states.append(_stored(rid, text.rid, text.scope, embedder.states([piece], 0, 1)[0]))
         sources: list[tuple[int, int]] = []
         for block in self.blocks if with_states else ():
+            if not go_on():
+                return None
             read = embedder.states([spoken(text) for text in block.texts], block.start, block.stop)
             for text, made in zip(block.texts[block.start : block.stop], read, strict=True):
                 states.append(_stored(text.rid, block.id, text.scope, made))

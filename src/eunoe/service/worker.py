@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from threading import Event, Lock, Thread
 
 from eunoe.errors import EunoeError
@@ -34,16 +35,19 @@ class Worker:
             if self._thread is None and not self._stopping.is_set():
                 self._thread = Thread(target=self._run, name="eunoe-embedding", daemon=True)
                 self._thread.start()
+                atexit.register(self.stop)  # a thread inside a model's library must not outlive the interpreter
 
     def stop(self) -> None:
-        """End the thread after the batch that it is at. Stopping twice is allowed."""
+        """End the thread after the text that it is at. Stopping twice is allowed."""
         self._stopping.set()
+        self._embedding.stop()
         self._something.set()
         with self._lock:
             thread, self._thread = self._thread, None
         if thread is not None:
             thread.join()
             self._embedding.release()
+            atexit.unregister(self.stop)
 
     def _run(self) -> None:
         while not self._stopping.is_set():

@@ -11,7 +11,6 @@ import shlex
 import shutil
 import sys
 import tempfile
-import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,79 +19,24 @@ from io import TextIOWrapper
 from pathlib import Path
 from time import perf_counter
 
-import click
-
 from eunoe.bootstrap import SystemClock, open_session
 from eunoe.domain.instants import from_us
 from eunoe.domain.memory import Receipt
-from eunoe.domain.text import clipped, printable
+from eunoe.domain.text import clipped
 from eunoe.errors import Conflict, EunoeError
 from eunoe.service import ledger, read, rebuild, recall, remember
 from eunoe.service.context import Context
 from eunoe.service.flush import flush
 from eunoe.surfaces.cli import demo_story as script
-from eunoe.surfaces.cli import terminal
 from eunoe.surfaces.cli.demo_briefing import briefs
+from eunoe.surfaces.cli.demo_stage import Stage, StepError, require
 from eunoe.testing.clock import ManualClock
 
 PROJECT = "acme/parcel"
 USER = "ada"
 STORE = "parcel.sqlite"
 
-_COLUMNS = 98
-_INDENT = "    "
 _FAILED, _TAKEN = 1, 4
-
-
-class _StepError(Exception):
-    """A step did not do what it says."""
-
-
-class _Stage:
-    """Where the story is shown: numbered steps and short lines."""
-
-    steps = 0
-
-    def scene(self, text: str) -> None:
-        terminal.say("\n" + terminal.paint(text, fg="cyan", bold=True))
-
-    def step(self, title: str) -> None:
-        self.steps += 1
-        terminal.say("\n" + terminal.paint(f"{self.steps:>2}  {title}", bold=True))
-
-    def command(self, *words: str) -> None:
-        """Show what a person would type for what happens next."""
-        self.say(" ".join(("eunoe", *(f'"{word}"' if " " in word else word for word in words))), mark="$ ", dim=True)
-
-    def say(self, text: str, *, mark: str = "", **style: bool) -> None:
-        """Show a text, each of its lines wrapped behind the mark."""
-        room = _COLUMNS - len(_INDENT + mark)
-        for part in (part for each in printable(text).splitlines() for part in _wrapped(each, room)):
-            terminal.say(terminal.paint(_INDENT + mark + part, **style))
-            mark = " " * len(mark)
-
-    def row(self, text: str, **style: bool) -> None:
-        """Show one line, cut where it is too long."""
-        terminal.say(terminal.paint(_INDENT + "  " + terminal.fit(printable(text), _COLUMNS - 6), **style))
-
-    def check(self, is_so: bool, claim: str) -> None:
-        """Show a claim that holds; raise `_StepError` for one that does not."""
-        require(is_so, claim)
-        lines = f"\n{_INDENT}    ".join(_wrapped(printable(claim), _COLUMNS - 8))
-        terminal.say(_INDENT + terminal.paint("ok", fg="green", bold=True) + "  " + lines)
-
-    def failed(self, reason: str) -> None:
-        click.echo(f"\nThe demo failed at step {self.steps}: {printable(reason)}", err=True)
-
-
-def require(is_so: bool, claim: str) -> None:
-    """Raise `_StepError` unless what a step claims is so."""
-    if not is_so:
-        raise _StepError(f"this does not hold: {claim}")
-
-
-def _wrapped(text: str, columns: int) -> list[str]:
-    return textwrap.wrap(text, columns, break_on_hyphens=False)
 
 
 class _Story:
@@ -100,7 +44,7 @@ class _Story:
 
     context: Context  # of the session that is open
 
-    def __init__(self, stage: _Stage, folder: Path) -> None:
+    def __init__(self, stage: Stage, folder: Path) -> None:
         self.stage = stage
         self.store = folder / STORE
         self.clock = ManualClock(script.monday_us(SystemClock().now_us()))
@@ -121,7 +65,6 @@ class _Story:
             surface="demo",
             environ={"EUNOE_HOME": str(self.store.parent), "EUNOE_MODEL": os.environ.get("EUNOE_MODEL", "")},
             clock=self.clock,
-            background=False,
         )
         self.context = opened.context
         try:
@@ -145,12 +88,12 @@ def run(*, keep: str | None = None) -> int:
         0 when every step did what it says, 1 when one did not or the folder cannot be used (the reason is on standard
         error), 4 when the folder holds the store of an earlier demo, which is left untouched.
     """
-    stage = _Stage()
+    stage = Stage()
     try:
         with _folder(keep) as folder:
             _tell(_Story(stage, folder))
             _farewell(stage, folder / STORE if keep else None)
-    except _StepError as broken:
+    except StepError as broken:
         stage.failed(str(broken))
         return _FAILED
     except EunoeError as error:
@@ -280,10 +223,9 @@ def _schedules(story: _Story) -> None:
 def _recalls(story: _Story) -> None:
     stage, old = story.stage, story.numbers[script.DEPLOY]
     stage.step("Ask plain questions")
-    if story.context.semantics.wanted:
-        done = flush(story.context)
-        stage.say(f"Search goes by meaning as well: {story.context.semantics.name} has read {done.embedded} memories.")
-    stage.say("Each hit: its number, its evidence from 0 to 1, its kind and its title.")
+    flush(story.context)
+    how = f"words and meaning ({story.context.semantics.name})" if story.context.semantics.wanted else "words"
+    stage.say(f"By {how}. Each hit: its number, its evidence from 0 to 1, its kind and its title.")
     for question, answer in script.QUESTIONS:
         hits = recall.recall(story.context, question, limit=1000).hits
         stage.command("recall", question)
@@ -386,7 +328,7 @@ def _verify_copy(story: _Story, store: Path, *, since: str | None = None) -> tup
     return fault.code, fault.id
 
 
-def _farewell(stage: _Stage, kept: Path | None) -> None:
+def _farewell(stage: Stage, kept: Path | None) -> None:
     stage.scene(f"All {stage.steps} steps did what they say. Next:")
     if kept is None:
         stage.command("demo", "--keep", "DIR")

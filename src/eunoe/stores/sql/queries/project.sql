@@ -100,7 +100,7 @@ insert into embed_jobs (p, rid) values (:p, :rid) on conflict (p, rid) do nothin
 -- name: embed_requeue
 insert into embed_jobs (p, rid)
 select t.p, t.rid from state_sources s
-join token_states t on t.p = s.p and t.model = s.model and t.block = s.block
+cross join token_states t on t.p = s.p and t.model = s.model and t.block = s.block
 where s.p = :p and s.source = :rid and t.rid <> :rid
 on conflict (p, rid) do nothing
 

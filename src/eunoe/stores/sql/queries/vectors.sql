@@ -103,9 +103,11 @@ delete from state_sources where p = :p and model = :model
 -- name: clear_stats
 delete from state_stats where p = :p and model = :model
 
+-- The row numbers of a project are one block, of 2^43.
 -- name: missing
 select pa.rid from passages pa
-where pa.p = :p and pa.live = 1 and pa.rid > :after
+where +pa.p = :p and pa.live = 1 and pa.rid > :after
+  and pa.rid >= :p * 8796093022208 and pa.rid < (:p + 1) * 8796093022208
   and not exists (select 1 from vectors v where v.p = pa.p and v.model = :model and v.rid = pa.rid)
 order by pa.rid limit :limit
 
