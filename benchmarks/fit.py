@@ -16,7 +16,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,11 +40,15 @@ from eunoe.service.flush import flush  # noqa: E402
 # How strongly weights are held near 0. Chosen on the tuning half of the golden set for single memories, and on every
 # other conversation of LoCoMo for turns: chats of two hands differ so much that little but the sum carries over.
 PENALTIES = {"words plain": 10.0, "words chat": 10_000.0, "plain": 1_000.0, "chat": 3_000.0}
-FREE = ("sum", "rank", "sum_top")  # of turns: the sum that picks candidates is what the rest may only correct
+FREE = {"chat": ("sum", "rank", "sum_top"), "plain": ()}  # of turns: the rest may only correct the sum
 FOLDS = 5
+PARTS = ("mean", "deviation")
 # What depends on the scale of an embedder's cosines; left out of the weights for embedders that nobody fitted.
 OF_THE_EMBEDDER = ("cosine", "late", "cosine_top", "late_top")
 MEANT = ("cosine", "late", "meaning")
+
+
+Usual = Mapping[str, tuple[float, float]]
 
 
 class Asked(NamedTuple):
@@ -77,7 +81,22 @@ def stored(project: Project, folder: Path) -> Memory:
     return memory
 
 
-def gathered(project: Project, memory: Memory, known: str) -> Iterator[tuple[list[str], Asked]]:
+def usual_of(projects: Sequence[Project], opened: Mapping[str, Memory]) -> Usual:
+    """Return the mean and deviation of cosine and late interaction among the candidates of every fourth question."""
+    seen: dict[str, list[tuple[float, float]]] = {"cosine": [], "late": []}
+    for project in projects:
+        context = opened[project.name]._context
+        for labelled in project.questions[::4]:
+            asked = ask(context, labelled.text)
+            names, rows = _candidates(project, context, labelled, asked, "late", leave_out=False, usual={})
+            for name, several in seen.items():
+                if name in names and len(rows.x):
+                    column = rows.x[:, names.index(name)]
+                    several.append((float(column.mean()), float(column.std())))
+    return {name: tuple(np.mean(several, axis=0).tolist()) for name, several in seen.items() if several}
+
+
+def gathered(project: Project, memory: Memory, known: str, usual: Usual) -> Iterator[tuple[list[str], Asked]]:
     """Yield, for each question, the names of the features and the candidates that recall would judge.
 
     Questions about single memories come twice: the second time without their gold, as questions that nothing answers.
@@ -85,13 +104,13 @@ def gathered(project: Project, memory: Memory, known: str) -> Iterator[tuple[lis
     context = memory._context
     for labelled in project.questions:
         asked = ask(context, labelled.text)
-        yield _candidates(project, context, labelled, asked, known, leave_out=False)
+        yield _candidates(project, context, labelled, asked, known, leave_out=False, usual=usual)
         if labelled.gold and project.kind == "plain":
-            yield _candidates(project, context, labelled, asked, known, leave_out=True)
+            yield _candidates(project, context, labelled, asked, known, leave_out=True, usual=usual)
 
 
 def _candidates(
-    project: Project, context: Any, labelled: Any, asked: Any, known: str, *, leave_out: bool
+    project: Project, context: Any, labelled: Any, asked: Any, known: str, *, leave_out: bool, usual: Usual
 ) -> tuple[list[str], Asked]:
     with context.store.reading() as view:
         found = context.project(view)
@@ -109,7 +128,7 @@ def _candidates(
             gone = {ident for ident, source in sources.items() if source in labelled.gold}
             lanes = {name: [each for each in lane if each.passage.memory not in gone] for name, lane in lanes.items()}
         pool = Pool(reach, lanes)
-        sums = Sums(reach, pool)
+        sums = Sums(reach, pool, usual)
         order = sorted(pool.places, key=lambda at: (-sums.total[at], pool.passages[at].memory))
         places = order[: context.recipe.judged]
         columns = FEATURES[project.kind](reach, pool, sums, places)
@@ -146,7 +165,7 @@ def fit(head: str, names: Sequence[str], asked: Sequence[Asked]) -> Fitted:
     """Return the weights of a section, and what they come to on projects that were left out."""
     kind = head.split()[-1]
     penalty = PENALTIES.get(head, PENALTIES[kind])
-    ridge = np.array([1.0 if kind == "chat" and name in FREE else penalty for name in names])
+    ridge = np.array([1.0 if name in FREE[kind] else penalty for name in names])
     x, y = np.concatenate([each.x for each in asked]), np.concatenate([each.y for each in asked])
     mean, deviation = x.mean(0), np.maximum(x.std(0), 1e-6)
     projects = sorted({each.project for each in asked})
@@ -219,13 +238,18 @@ def main() -> int:
         kinds += ["late"] if semantics.wanted and semantics.embedder().has_states else []
     fitted: dict[str, Fitted] = {}
     opened = {project.name: stored(project, work) for project in projects}
+    usual: dict[str, Usual] = {"plain": {}, "chat": {}}
+    for kind in usual if semantics.wanted else ():
+        usual[kind] = usual_of([project for project in projects if project.kind == kind], opened)
+        numbers = {f"{name}_{part}": each[at] for name, each in usual[kind].items() for at, part in enumerate(PARTS)}
+        fitted[f"usual {kind}"] = Fitted(0.0, numbers, 0.0, {})
     for known in kinds:
         for kind in ("plain", "chat"):
             found = [
                 row
                 for project in projects
                 if project.kind == kind
-                for row in gathered(project, opened[project.name], known)
+                for row in gathered(project, opened[project.name], known, usual[kind])
             ]
             names = found[0][0]
             asked = [each for _, each in found if len(each.y)]
@@ -245,7 +269,7 @@ def write(name: str, fitted: dict[str, Fitted]) -> None:
     """Write the sections to the files that they belong to."""
     folder = Path(judging.FOLDER)
     words = {head: each for head, each in fitted.items() if head.startswith("words")}
-    own = {head: each for head, each in fitted.items() if head.startswith(("vector", "late"))}
+    own = {head: each for head, each in fitted.items() if head.startswith(("usual", "vector", "late"))}
     free = {head.removeprefix("any "): each for head, each in fitted.items() if head.startswith("any ")}
     for file, sections in (("words", words), (name, own), ("any", free)):
         if sections and file:

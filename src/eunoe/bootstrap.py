@@ -68,6 +68,8 @@ class Opened(NamedTuple):
         """End the work on the queue, and close the store."""
         if self.worker is not None:
             self.worker.stop()
+        if self.context.embedding is not None:
+            self.context.embedding.release()
         self.context.store.close()
 
 

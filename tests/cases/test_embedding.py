@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from tests.cases.conftest import Open
 from tests.embedders import PATIENCE_S, FailingEmbedder, InterruptedEmbedder, SlowEmbedder
 
 from eunoe import Memory, Unavailable
-from eunoe.service.embedding import BATCH, LEASE_US, Embedding
+from eunoe.service.embedding import BATCH, LEASE, LEASE_US, Embedding
 from eunoe.testing.clock import ManualClock
 
 MOST_ATTEMPTS = 5
@@ -145,12 +145,20 @@ def test_of_two_sessions_on_a_file_one_works_at_a_time(opened: Open, clock: Manu
 
 
 def test_whoever_holds_the_lease_and_is_gone_loses_it_in_time(opened: Open, clock: ManualClock) -> None:
+    m = opened(model="fake", background=False)
+    m.remember("Stripe webhooks need the raw body")
+    with m._context.store.writing() as tx:
+        assert tx.models.lease(LEASE, "who is gone", now=clock.now, until=clock.now + LEASE_US)
+    assert embedding(m).step() is None
+    clock.advance(us=LEASE_US)
+    assert embedding(m).step() == 1
+
+
+def test_a_session_that_has_nothing_left_to_do_gives_the_lease_back(opened: Open) -> None:
     one, other = opened(model="fake", background=False), opened(model="fake", background=False)
     one.remember("of the one")
-    assert embedding(one).step() == 1
+    one.flush()
     other.remember("of the other")
-    assert embedding(other).step() is None
-    clock.advance(us=LEASE_US)
     assert embedding(other).step() == 1
 
 
@@ -163,6 +171,24 @@ def test_a_session_that_ends_gives_the_lease_back(opened: Open, background: bool
     other = opened(model="fake", background=False)
     other.remember("of the other")
     assert embedding(other).step() == 1
+
+
+def test_a_session_that_waits_for_another_one_does_not_spin(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    m = opened(model="fake")
+    with m._context.store.writing() as tx:
+        tx.models.lease(LEASE, "another one", now=0, until=10**18)
+    many, counted = Event(), embedding(m).step
+    calls: list[None] = []
+
+    def step() -> int | None:
+        calls.append(None)
+        if len(calls) > 10:
+            many.set()
+        return counted()
+
+    monkeypatch.setattr(embedding(m), "step", step)
+    m.remember("Stripe webhooks need the raw body")
+    assert not many.wait(0.5)
 
 
 # ── failures ─────────────────────────────────────────────────────────────────────────────────────────────────────────

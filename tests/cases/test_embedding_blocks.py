@@ -92,7 +92,7 @@ def test_who_said_it_is_read_with_it(opened: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["".join(each) for each in product("ps", repeat=5)][1:-1:3] + ["psps" * 4, "pppssspp"]
+    "pattern", [*["".join(each) for each in product("ps", repeat=5)][1:-1:3], "psps" * 4, "pppssspp"]
 )
 def test_turns_of_two_scopes_are_never_read_together(opened: Open, pattern: str) -> None:
     model = ContextualEmbedder()

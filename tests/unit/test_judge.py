@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.test_lanes import ListIndex, passage, reach
+from tests.unit.test_lane_keyword import ListIndex, passage, reach
 
 from eunoe.retrieval import features, judge
 from eunoe.retrieval.judge import FOLDER, UNFITTED, WORDS, Judge, Judges, judges, parse, probability

@@ -73,7 +73,8 @@ def run_golden(
         kinds[STRICTLY] = _strictly(context, data, gaps, steps)
         kinds = {kind: several for kind, several in kinds.items() if several}
         found.sections["answerability"] = _answerability(asked, kinds, halves)
-        found.sections["calibration"] = {each: _calibration(asked, each) for each in halves}
+        every = [*asked, *(each for kind in (UNANSWERABLE, LEFT_OUT) for each in kinds.get(kind, ()))]
+        found.sections["calibration"] = {each: _calibration(every, each) for each in halves}
         found.questions.extend(_absent_line(kind, each) for kind, several in kinds.items() for each in several)
     return found
 
@@ -139,7 +140,7 @@ def _counted(asked: Sequence[_Asked]) -> list[_Asked]:
 
 
 def _calibration(asked: Sequence[_Asked], half: str) -> dict[str, Any]:
-    """Return what the evidence of the first hits was worth, over the questions that have an answer."""
+    """Return what the evidence of the first hits was worth, over questions that have an answer and that have none."""
     pairs = (
         (evidence, name in one.gold)
         for one, answer in _counted(asked)

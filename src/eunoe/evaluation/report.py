@@ -165,7 +165,7 @@ def _calibrated(report: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, A
 
 
 def _calibrations(title: str, calibrated: Mapping[str, Any], *, brief: bool) -> Iterator[Table]:
-    about = "Whether evidence is the share of hits that are right, over the first ten hits of answerable questions."
+    about = "Whether evidence is the share of hits that are right, over the first ten hits of all questions."
     rows = tuple(
         (half, _number(told["ece"]), _number(told["brier"]), str(told["hits"])) for half, told in calibrated.items()
     )

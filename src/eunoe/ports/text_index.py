@@ -148,8 +148,8 @@ class TextIndex(Protocol):
     def said_between(self, first: int, last: int, accept: Filter, *, limit: int) -> list[Passage]:
         """Return the latest passages that pass the filter and were said in [first, last), microseconds."""
 
-    def standing(self, rids: Sequence[int]) -> list[tuple[int, str, int, int, bool]]:
-        """Return (row number, kind, importance in thousandths, confirmed at, disputed) of passages, by number."""
+    def standing(self, rids: Sequence[int]) -> list[tuple[int, str, int, int, int | None]]:
+        """Return (row number, kind, importance in thousandths, confirmed at, disputed at or None), by number."""
 
     def browse(
         self, accept: Filter, *, order: str, after: Mapping[str, Any] | None, limit: int

@@ -174,8 +174,11 @@ class Jobs(Protocol):
     def done(self, p: int, rids: Sequence[int]) -> None:
         """Take jobs off the queue."""
 
-    def failed(self, p: int, rids: Sequence[int], *, error: str, not_before: int) -> None:
-        """Count an attempt; after the last one the job is dead until `revive`."""
+    def failed(self, p: int, rids: Sequence[int], *, error: str, now: int) -> None:
+        """Count an attempt and try again later, each time later; after the fifth the job is dead until `revive`."""
+
+    def delayed(self, p: int, rids: Sequence[int], *, error: str, not_before: int) -> None:
+        """Try again later, without counting an attempt: the failure is not the text's."""
 
     def revive(self) -> int:
         """Give dead jobs another chance; return how many there were."""

@@ -10,11 +10,10 @@ from math import log
 
 from eunoe.domain import turns
 from eunoe.domain.instants import from_us
-from eunoe.domain.postings import counts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from eunoe.ports.text_index import Passage
     from eunoe.retrieval.pool import Pool
@@ -35,13 +34,31 @@ def stretched(values: Sequence[float], places: Sequence[int]) -> Column:
     return [(value - low) / spread for value in values] if spread > 1e-9 else [0.0] * len(values)
 
 
-def standardised(values: Sequence[float], places: Sequence[int]) -> Column:
-    """Return the values with those of the places at mean 0 and deviation 1."""
+_USUAL = 24  # how many candidates of the usual kind stand beside those of a query
+
+
+def standardised(values: Sequence[float], places: Sequence[int], usual: tuple[float, float] | None = None) -> Column:
+    """Return the values with those of the places at mean 0 and deviation 1.
+
+    Args:
+        values: By place.
+        places: Those that count.
+        usual: Mean and deviation among the candidates of most queries. A project of a few memories has no crowd from
+            which the right one could stand out; beside so many usual ones it does.
+    """
     if not places:
         return [0.0] * len(values)
     seen = [values[at] for at in places]
-    mean = sum(seen) / len(seen)
-    deviation = max((sum((value - mean) ** 2 for value in seen) / len(seen)) ** 0.5, 1e-9)
+    mean, weight = sum(seen) / len(seen), len(seen)
+    variance = sum((value - mean) ** 2 for value in seen) / len(seen)
+    if usual is not None:
+        total, (middle, spread) = weight + _USUAL, usual
+        blended = (weight * mean + _USUAL * middle) / total
+        variance = (
+            weight * (variance + (mean - blended) ** 2) + _USUAL * (spread**2 + (middle - blended) ** 2)
+        ) / total
+        mean = blended
+    deviation = max(variance**0.5, 1e-9)
     return [(value - mean) / deviation for value in values]
 
 
@@ -49,11 +66,12 @@ class Sums:
     """The sum that picks candidates, and the stretched numbers that went into it; lists go by place in the pool."""
 
     __slots__ = (
-        *("by_words", "cosine", "date", "late", "m_late", "m_meaning", "m_words", "meant", "session", "speaker"),
-        "total",
+        *("by_words", "cosine", "date", "key", "late", "m_late", "m_meaning", "m_words", "meant", "session"),
+        *("speaker", "total", "usual"),
     )
 
-    def __init__(self, reach: Reach, pool: Pool) -> None:
+    def __init__(self, reach: Reach, pool: Pool, usual: Mapping[str, tuple[float, float]] = {}) -> None:
+        self.usual = usual
         recipe, question, places = reach.recipe, reach.question, pool.places
         self.m_words = stretched(pool.words, places)
         self.cosine = filled(pool.cosine, places)
@@ -65,6 +83,7 @@ class Sums:
         blank = [0.0] * len(pool.passages)
         self.speaker = _speakers(reach, pool) if has_turns else blank
         self.session = _sessions(reach, pool) if has_turns else blank
+        self.key = _identified(reach, pool) if question.hard else blank
         self.date = [_nearness(reach, passage) for passage in pool.passages] if question.dates else blank
         self.by_words = [
             self._turn(at, reach, pool) if pool.is_turn[at] else self._single(at, reach)
@@ -98,7 +117,7 @@ class Sums:
 
     def _single(self, at: int, reach: Reach) -> float:
         mix = reach.recipe.plain
-        return mix.words * self.m_words[at] + mix.date * self.date[at]
+        return mix.words * self.m_words[at] + mix.key * self.key[at] + mix.date * self.date[at]
 
     def _turn(self, at: int, reach: Reach, pool: Pool) -> float:
         mix, question, passage = reach.recipe.chat, reach.question, pool.passages[at]
@@ -157,8 +176,6 @@ def plain_features(reach: Reach, pool: Pool, sums: Sums, places: Sequence[int]) 
         **reads.coverage(places),
         "unknown": [reads.unknown] * len(places),
         "terms": [min(len(reach.question.terms), 12) / 12] * len(places),
-        "date": [sums.date[at] for at in places],
-        "dated": [float(bool(reach.question.dates))] * len(places),
     }
 
 
@@ -211,7 +228,8 @@ _CROSSES = (
 def _shared(pool: Pool, sums: Sums, places: Sequence[int]) -> Columns:
     seen = pool.places
     z_words, z_sum = standardised(pool.words, seen), standardised(sums.total, seen)
-    z_cosine, z_late = standardised(sums.cosine, seen), standardised(sums.late, seen)
+    z_cosine = standardised(sums.cosine, seen, sums.usual.get("cosine"))
+    z_late = standardised(sums.late, seen, sums.usual.get("late"))
     top = {name: max((values[at] for at in seen), default=0.0) for name, values in _tops(pool, sums)}
     order = sorted(seen, key=lambda at: (-sums.total[at], pool.passages[at].memory))
     rank = {at: place for place, at in enumerate(order)}
@@ -280,7 +298,7 @@ class _Reads:
 
     def coverage(self, places: Sequence[int]) -> Columns:
         """Return the share of the terms' worth that is held, the rarest one held, and hard terms held and missing."""
-        cover, rarest, held, lacking, title = [], [], [], [], []
+        cover, rarest, held, lacking = [], [], [], []
         hard = set(self._hard)
         most = max(self._idf.values(), default=1e-9)
         for at in places:
@@ -292,13 +310,7 @@ class _Reads:
             found = len(hard.intersection(terms))
             held.append(found / len(hard) if hard else 0.0)
             lacking.append(float(bool(hard)) - held[-1])
-            title.append(float(any(_in_title(passage, term) for term in terms)))
-        return {"cover": cover, "rarest": rarest, "hard": held, "hard_lacking": lacking, "title": title}
-
-
-def _in_title(passage: Passage, term: str) -> bool:
-    found = counts(passage.terms, term)
-    return found is not None and len(found) > 1 and found[1] > 0
+        return {"cover": cover, "rarest": rarest, "hard": held, "hard_lacking": lacking}
 
 
 def _speakers(reach: Reach, pool: Pool) -> Column:
@@ -332,6 +344,12 @@ def _sessions(reach: Reach, pool: Pool) -> Column:
     low, high = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
     spread = max(high - low, 1e-9)
     return [(scores[each.session] - low) / spread if pool.is_turn[at] else 0.0 for at, each in enumerate(pool.passages)]
+
+
+def _identified(reach: Reach, pool: Pool) -> Column:
+    """Return the share of the query's identifiers and numbers that are held."""
+    rows = [reach.counted.by_term.get(term, {}) for term in reach.question.hard]
+    return [sum(passage.rid in row for row in rows) / len(rows) for passage in pool.passages]
 
 
 def _nearness(reach: Reach, passage: Passage) -> float:

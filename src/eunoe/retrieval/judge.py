@@ -63,6 +63,13 @@ class Judges:
         self._sections = dict(sections)
         self.fitted = fitted
 
+    def usual(self, kind: str) -> dict[str, tuple[float, float]]:
+        """Return number → its mean and deviation among the candidates of most queries, of a kind of memories."""
+        told = self._sections.get(f"usual {kind}")
+        held = told.weights if told is not None else {}
+        names = {name.partition("_")[0] for name in held}
+        return {name: (held[f"{name}_mean"], held[f"{name}_deviation"]) for name in names}
+
     def judge(self, known: str, kind: str) -> Judge:
         """Return the judge for what is known (`words`, `vector`, `late`) of candidates of a kind (`plain`, `chat`)."""
         return self._sections[f"{known} {kind}"]

@@ -23,14 +23,15 @@ def multipliers(reach: Reach, passages: Sequence[Passage]) -> dict[int, dict[str
     plain = {passage.rid: _trust(reach, passage) for passage in passages}
     if recipe.importance == recipe.freshness == recipe.dispute == 1.0:
         return plain
-    for rid, kind, importance, confirmed_at, disputed in reach.index.standing([each.rid for each in passages]):
+    known_at = reach.accept.known_at
+    for rid, kind, importance, confirmed_at, disputed_at in reach.index.standing([each.rid for each in passages]):
         factors = plain[rid]
         if recipe.importance < 1:
             factors["importance"] = _between(recipe.importance, importance / 1000)
         if recipe.freshness < 1:
             fresh = freshness(kind, confirmed_at, now=reach.accept.now)
             factors["freshness"] = _between(recipe.freshness, fresh)
-        if recipe.dispute < 1 and disputed:
+        if recipe.dispute < 1 and disputed_at is not None and (known_at is None or disputed_at <= known_at):
             factors["dispute"] = recipe.dispute
     return plain
 

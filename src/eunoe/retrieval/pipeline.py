@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from eunoe.ports.text_index import Passage
     from eunoe.retrieval.reach import Reach
 
+_ECHO = 0.9  # share of the query that is held, and of the text that is asked for
+_CERTAIN = 0.97
 DIGITS = 9  # evidence and scores are rounded to 1e-9, so that equal inputs give equal output on every machine
 
 
@@ -110,7 +112,8 @@ def _judged(
     reach: Reach, pool: Pool, found: Mapping[str, Sequence[Found]], embedder: str, *, explain: bool
 ) -> list[Ranked]:
     """Turn candidates into hits: what is known of each decides by which weights it is judged."""
-    sums = Sums(reach, pool)
+    kinds = "chat" if sum(map(pool.is_turn.__getitem__, pool.places)) * 2 > len(pool.places) else "plain"
+    sums = Sums(reach, pool, judges(embedder).usual(kinds))
     order = sorted(pool.places, key=lambda at: (-sums.total[at], pool.passages[at].memory))
     best, rest = order[: reach.recipe.judged], order[reach.recipe.judged :]
     evidence: dict[int, float] = {}
@@ -118,7 +121,8 @@ def _judged(
     for (known, kind), places in _groups(pool, best).items():
         judge = judges(embedder).judge(known, kind)
         columns = FEATURES[kind](reach, pool, sums if known != "words" else sums.of_words(), places)
-        evidence |= dict(zip(places, judge.evidence(columns, len(places)), strict=True))
+        judged = zip(places, judge.evidence(columns, len(places)), columns["cover"], strict=True)
+        evidence |= {at: max(value, _echoed(reach, pool.passages[at], cover)) for at, value, cover in judged}
         if explain:
             for row, at in enumerate(places):
                 reasons[at] = {"judge": f"{known} {kind}", "because": judge.parts(columns, row)}
@@ -141,6 +145,17 @@ def _judged(
             }
         hits.append(hit)
     return hits
+
+
+def _echoed(reach: Reach, passage: Passage, cover: float) -> float:
+    """Return the evidence of a text that says just what the query says; 0 for any other.
+
+    Nobody asks in such a way, so that no training data could teach it; but who repeats a memory means it.
+    """
+    if cover < _ECHO or not passage.length:
+        return 0.0
+    said = sum(rows.get(passage.rid, 0.0) for rows in reach.counted.by_term.values()) / passage.length
+    return _CERTAIN * min(cover, said) if said >= _ECHO else 0.0
 
 
 def _groups(pool: Pool, places: Sequence[int]) -> dict[tuple[str, str], list[int]]:

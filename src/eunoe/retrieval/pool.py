@@ -25,7 +25,7 @@ class Pool:
 
     Attributes:
         passages: All of them; some only lend to others.
-        places: Those that may be returned, a memory once.
+        places: Those that may be returned, a memory once: found by a lane, near in meaning, or lent a word.
         is_turn: Whether it has a place in a conversation.
         follows: Whether it is the turn after the one before it.
         words: BM25 with what neighbours lend.
@@ -42,7 +42,6 @@ class Pool:
     def __init__(self, reach: Reach, found: Mapping[str, Sequence[Found]], *, explain: bool = False) -> None:
         self.passages = _gathered(reach, found)
         count = len(self.passages)
-        self.places = _once(self.passages)
         self.is_turn = [each.turn is not None and each.session is not None for each in self.passages]
         self.follows = followers(self.passages)
         scored = self._score(reach, alone=False, explain=explain)
@@ -59,6 +58,12 @@ class Pool:
         self.late: list[float | None] = [None] * count
         if reach.sight is not None and reach.question.meaning is not None:
             self._look(reach)
+        chosen = {each.passage.rid for lane in found.values() for each in lane}
+        self.places = [
+            at
+            for at in _once(self.passages)
+            if self.words[at] > 0 or self.cosine[at] is not None or self.passages[at].rid in chosen
+        ]
 
     def neighbour(self, at: int, offset: int) -> int | None:
         """Return the place of the turn that stands so far from another one in its session, up to two turns away."""

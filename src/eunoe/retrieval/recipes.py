@@ -12,13 +12,15 @@ class Mix:
 
     Attributes:
         words, meaning, late: BM25 with what neighbours lend; cosine with what neighbours lend; late interaction.
+        key: Identifiers and numbers of the query that a single memory holds.
         speaker, when, session, lists, question, answer, length, date: What is added for a turn: said by the one person
             that the query names; a time word where it asks when; BM25 of its whole session, and this much less of it
             where the query asks for several things; it only asks; it follows a question; it is long; near the date.
     """
 
     __slots__ = (
-        *("answer", "date", "late", "length", "lists", "meaning", "question", "session", "speaker", "when", "words"),
+        *("answer", "date", "key", "late", "length", "lists", "meaning", "question", "session", "speaker", "when"),
+        "words",
     )
 
     def __init__(
@@ -27,6 +29,7 @@ class Mix:
         words: float,
         meaning: float,
         late: float,
+        key: float = 0.0,
         speaker: float = 0.0,
         when: float = 0.0,
         session: float = 0.0,
@@ -39,6 +42,7 @@ class Mix:
         self.words = words
         self.meaning = meaning
         self.late = late
+        self.key = key
         self.speaker = speaker
         self.when = when
         self.session = session
@@ -72,7 +76,8 @@ class Recipe:
         trust: Multiplier by trust, at most 1.
         importance, freshness, dispute: The least that each multiplier may come to; 1 switches it off.
         weak: Evidence below which an answer says that nothing fits well.
-        passive: The floor below which nothing is injected unasked.
+        passive, passive_words: The floor below which nothing is injected unasked, with a model and without: where at
+            most one in twenty questions that nothing answers gets something.
     """
 
     def __init__(
@@ -106,6 +111,7 @@ class Recipe:
         dispute: float = 1.0,
         weak: float = 0.0,
         passive: float = 0.0,
+        passive_words: float = 0.0,
     ) -> None:
         self.name = name
         self.lanes = tuple(lanes)
@@ -135,6 +141,7 @@ class Recipe:
         self.dispute = dispute
         self.weak = weak
         self.passive = passive
+        self.passive_words = passive_words
 
     def without(self, *multipliers: str) -> Recipe:
         """Return the same recipe with multipliers switched off: `trust`, `importance`, `freshness`, `dispute`."""
@@ -148,8 +155,8 @@ class Recipe:
 MULTIPLIERS = ("importance", "freshness", "trust", "dispute")
 
 # Mixes as measured in public conversations (retrieval research: § 3 turns, § 4 single memories); pruning's limits
-# physics § 1; the judge's weights are fitted on data of our own (benchmarks/fit.py).
-_PLAIN = Mix(words=0.1, meaning=0.3, late=0.6, date=0.1)
+# physics § 1; floors on the tuning half of the golden set; the judge's weights are fitted (benchmarks/fit.py).
+_PLAIN = Mix(words=0.1, meaning=0.3, late=0.6, key=0.3, date=0.1)
 _CHAT = Mix(
     words=0.4,
     meaning=0.6,
@@ -173,6 +180,9 @@ DEFAULT = Recipe(
     importance=0.95,
     freshness=0.9,
     dispute=0.6,
+    weak=0.15,
+    passive=0.35,
+    passive_words=0.45,
 )
 
 RECIPES = {DEFAULT.name: DEFAULT}

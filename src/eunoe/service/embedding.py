@@ -15,12 +15,12 @@ from eunoe.ports.clock import Clock
 from eunoe.ports.store import Store
 from eunoe.ports.vectors import Model
 from eunoe.retrieval.semantics import Semantics, other_model
-from eunoe.service.embedding_plan import Made, Plan, planned
+from eunoe.service.embedding_plan import planned
 
 LEASE = "embed"
 LEASE_US = 60_000_000
 BATCH = 32
-_BACKOFF_US = (1_000_000, 10_000_000, 60_000_000, 600_000_000, 3_600_000_000)
+_AWAY_US = 5_000_000  # after which an address that did not answer is asked again
 _CHECKED_EVERY = 64  # batches between two looks at how much the token states occupy
 
 
@@ -38,6 +38,7 @@ class Embedding:
         self._lock = Lock()
         self._batches = 0
         self._stopped = False
+        self._has_lease = False
 
     def stop(self) -> None:
         """Leave the batch that is being read, for good: its jobs stay queued."""
@@ -47,7 +48,7 @@ class Embedding:
         """Embed one batch; return how many jobs were done, or None when the lease is another process's.
 
         Raises:
-            Unavailable: there is no model, it failed, or the store is bound to another one.
+            Unavailable: there is no model, it failed at all that it was given, or the store is bound to another one.
         """
         self._semantics.embedder()
         with self._lock:
@@ -55,20 +56,42 @@ class Embedding:
             with self._store.reading() as view:
                 due = view.jobs.due(now=now, limit=BATCH)
             if not due:
+                self.release()
                 return 0
             model = self._claim(now)
             if model is None:
                 return None
             done = 0
             for p in sorted({p for p, _ in due}):
-                done += self.embed(p, [rid for each, rid in due if each == p], model)
+                done += self._take(p, [rid for each, rid in due if each == p], model)
             self._batches += 1
             if self._batches % _CHECKED_EVERY == 1:
                 self._bound_states(model, [p for p, _ in due])
             return done
 
+    def _take(self, p: int, rids: Sequence[int], model: Model) -> int:
+        """Embed jobs; where the model fails at some of them, one by one, so that none takes others with it."""
+        try:
+            return self.embed(p, rids, model)
+        except EunoeError as exc:
+            if len(rids) == 1 or exc.retryable:
+                self._note_failure(p, rids, exc)
+                raise
+        done, failure = 0, None
+        for rid in rids:
+            try:
+                done += self._take(p, [rid], model)
+            except EunoeError as exc:
+                failure = exc
+        if failure is not None and not done:
+            raise failure
+        return done
+
     def release(self) -> None:
         """Give the lease back, if this process has it."""
+        if not self._has_lease:
+            return
+        self._has_lease = False
         try:
             with self._store.writing() as tx:
                 tx.models.release(LEASE, self.holder)
@@ -86,13 +109,13 @@ class Embedding:
         with self._store.writing() as tx:
             if not tx.models.lease(LEASE, self.holder, now=now, until=now + LEASE_US):
                 return None
+            self._has_lease = True
             bound = tx.models.bound()
             if bound is None:
                 bound = tx.models.register(embedder.name, embedder.fingerprint, embedder.dim)
                 tx.models.bind(bound, now=now)
             if bound.fingerprint != embedder.fingerprint:
-                tx.models.release(LEASE, self.holder)
-                raise other_model(bound, embedder)
+                raise other_model(bound, embedder)  # which takes the lease back as well
         return bound
 
     def renew(self, lease: str) -> None:
@@ -112,7 +135,9 @@ class Embedding:
         """
         with self._store.reading() as view:
             plan = planned(view.jobs, p, rids)
-        made = self._made(p, plan)
+        made = plan.read(
+            self._semantics.embedder(), with_states=self._semantics.keeps_states, go_on=lambda: not self._stopped
+        )
         if made is None:
             return 0
         with self._store.writing() as tx:
@@ -124,21 +149,13 @@ class Embedding:
                 tx.jobs.done(p, done)
         return len(done)
 
-    def _made(self, p: int, plan: Plan) -> Made | None:
-        try:
-            return plan.read(
-                self._semantics.embedder(), with_states=self._semantics.keeps_states, go_on=lambda: not self._stopped
-            )
-        except EunoeError as exc:
-            self._note_failure(p, plan.rids, exc)
-            if not exc.retryable:
-                raise
-            return None
-
     def _note_failure(self, p: int, rids: Sequence[int], exc: EunoeError) -> None:
         now = self._clock.now_us()
         with self._store.writing() as tx:
-            tx.jobs.failed(p, rids, error=exc.code, not_before=now + _BACKOFF_US[0])
+            if exc.retryable:
+                tx.jobs.delayed(p, rids, error=exc.code, not_before=now + _AWAY_US)
+            else:
+                tx.jobs.failed(p, rids, error=exc.code, now=now)
 
     def _bound_states(self, model: Model, projects: Sequence[int]) -> None:
         """Token states go first when a store grows past its size: the oldest of them."""

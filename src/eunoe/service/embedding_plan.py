@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from eunoe.domain.canonical import parse
 from eunoe.domain.parts import parts
+from eunoe.errors import EunoeError
 from eunoe.ports.embedder import Embedder, States
 from eunoe.ports.vectors import MOST_PARTS, Jobs, Text, TokenStates, Vector, whole
 
@@ -86,7 +87,12 @@ class Plan(NamedTuple):
         for block in self.blocks if with_states else ():
             if not go_on():
                 return None
-            read = embedder.states([spoken(text) for text in block.texts], block.start, block.stop)
+            try:
+                read = embedder.states([spoken(text) for text in block.texts], block.start, block.stop)
+            except EunoeError as exc:
+                if exc.retryable:
+                    raise
+                continue  # one of them cannot be read; each still has its vector, or is a failure of its own
             for text, made in zip(block.texts[block.start : block.stop], read, strict=True):
                 states.append(_stored(text.rid, block.id, text.scope, made))
             sources += [(text.rid, block.id) for text in block.texts]

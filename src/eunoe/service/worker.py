@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import atexit
-from threading import Event, Lock, Thread
+from threading import Event, Lock, Thread, current_thread
 
 from eunoe.errors import EunoeError
 from eunoe.service.embedding import Embedding
@@ -28,6 +28,8 @@ class Worker:
 
     def wake(self) -> None:
         """Say that there may be something to do; starts the thread at the first time."""
+        if current_thread() is self._thread:
+            return  # what it writes itself is no news
         self._something.set()
         if self._thread is not None:
             return

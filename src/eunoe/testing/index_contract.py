@@ -202,13 +202,14 @@ class TextIndexContract:
         two = recorder.remember("two", importance=100)
         recorded = recorder.now
         recorder.record("memory.disputed", {"memory": two})
+        disputed = recorder.now
         recorder.record("memory.confirmed", {"memory": one, "how": "explicit", "counts_as_confirmation": True})
         confirmed = recorder.now
         rids = [rid_of(recorder, ident) for ident in (one, two)]
         with store.reading() as view:
             found = view.index(recorder.p).standing([*rids[::-1], 4096 * 999])
             assert view.index(recorder.p).standing([]) == []
-        assert found == [(rids[0], "gotcha", 900, confirmed, False), (rids[1], "fact", 100, recorded, True)]
+        assert found == [(rids[0], "gotcha", 900, confirmed, None), (rids[1], "fact", 100, recorded, disputed)]
 
     def test_browsing_is_ordered_and_continues_after_any_place(self, store: Store) -> None:
         recorder = Recorder(store)

@@ -31,21 +31,34 @@ class JobsContract:
         made.done(one, 4096 * 999)
         assert (made.due(), other.due()) == ([two], [elsewhere])
 
-    def test_what_fails_is_tried_again_later_and_dead_after_the_last_attempt(self, store: Store) -> None:
+    def test_what_fails_is_tried_again_later_and_later_and_dead_after_the_last_attempt(self, store: Store) -> None:
         made = Embedded(store)
         one, two = made.remember("one"), made.remember("two")
-        now = START_US
+        now, waited = START_US, 0
         for attempt in range(1, MOST_ATTEMPTS + 1):
             assert made.due(now=now) == [one, two]
             with store.writing() as tx:
-                tx.jobs.failed(made.p, [one], error="model_failed", not_before=now + 10)
-            assert made.due(now=now + 9) == [two]
-            now += 10
+                tx.jobs.failed(made.p, [one], error="model_failed", now=now)
+            assert made.due(now=now + waited) == [two]
             with store.reading() as view:
                 assert view.jobs.counts()[:2] == ((2, 0) if attempt < MOST_ATTEMPTS else (1, 1))
+            if attempt < MOST_ATTEMPTS:
+                waited = due_after(made, one, now)
+                now += waited
         assert made.due(now=now + 10**15) == [two]
         with store.reading() as view:
             assert view.jobs.counts() == (1, 1, "model_failed")
+
+    def test_what_is_delayed_is_tried_again_without_end(self, store: Store) -> None:
+        made = Embedded(store)
+        one, two = made.remember("one"), made.remember("two")
+        for attempt in range(2 * MOST_ATTEMPTS):
+            with store.writing() as tx:
+                tx.jobs.delayed(made.p, [one], error="model_unreachable", not_before=START_US + attempt + 1)
+            assert made.due(now=START_US + attempt) == [two]
+            assert made.due(now=START_US + attempt + 1) == [one, two]
+        with store.reading() as view:
+            assert view.jobs.counts()[:2] == (2, 0)
 
     def test_the_dead_are_revived(self, store: Store) -> None:
         made = Embedded(store)
@@ -53,7 +66,7 @@ class JobsContract:
         with store.writing() as tx:
             assert tx.jobs.revive() == 0
             for _ in range(MOST_ATTEMPTS):
-                tx.jobs.failed(made.p, [one], error="model_failed", not_before=START_US + 10)
+                tx.jobs.failed(made.p, [one], error="model_failed", now=START_US)
             assert tx.jobs.revive() == 1
             assert tx.jobs.revive() == 0
         assert made.due() == [one, two]
@@ -174,3 +187,12 @@ class ModelsContract:
         refusal(fail)
         with store.writing() as tx:
             assert tx.models.lease("work", "b", now=0, until=10)
+
+
+def due_after(made: Embedded, rid: int, now: int) -> int:
+    """Return after how many microseconds a job may be tried again."""
+    low, high = 0, 10**13
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if rid in made.due(now=now + middle) else (middle + 1, high)
+    return low

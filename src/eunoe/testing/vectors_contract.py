@@ -198,6 +198,18 @@ class VectorsContract:
             tx.vectors(made.p, made.model.id).remove_states([8192])
         assert made.statistics(1, 2, 3) == (0, {})
 
+    def test_what_is_no_longer_believed_counts_no_more_and_keeps_its_states(self, store: Store) -> None:
+        made = Embedded(store)
+        made.put([vector(4096, last=2), vector(8192)], [read(4097, 1, 2), read(4098, 2), read(8192, 2)])
+        for _ in range(2):
+            with store.writing() as tx:
+                tx.vectors(made.p, made.model.id).discount([4096, 12288])
+            assert made.statistics(1, 2) == (1, {2: 1})
+            assert made.states(4097, 4098, 8192) == {4097, 4098, 8192}
+        with store.writing() as tx:
+            tx.vectors(made.p, made.model.id).remove_states([4097, 4098])
+        assert made.statistics(1, 2) == (1, {2: 1})
+
     def test_the_oldest_states_go_first_when_there_are_too_many(self, store: Store) -> None:
         made = Embedded(store)
         rids = [at << 12 for at in (3, 1, 2)]
@@ -253,7 +265,7 @@ class VectorsContract:
         made.done()
         made.recorder.record("memory.archived", {"memory": idents[1], "by": "application"})
         assert made.states(turns[0], turns[2], turns[3], single) == {turns[3], single}
-        assert made.due() == [turns[0], turns[2]]
+        assert made.due() == turns[:3]
         made.put([], [read(rid, 2, block=turns[0]) for rid in (turns[0], turns[2])], [(turns[0], turns[0])])
         made.done()
         assert made.states(turns[0], turns[2]) == {turns[0], turns[2]}

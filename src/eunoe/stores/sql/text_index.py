@@ -99,16 +99,15 @@ class SqlTextIndex:
         params = where.params | {"p": self._p, "first": first, "last": last, "limit": limit}
         return [Passage(*row) for row in self._connection.run(sql, params)]
 
-    def standing(self, rids: Sequence[int]) -> list[tuple[int, str, int, int, bool]]:
+    def standing(self, rids: Sequence[int]) -> list[tuple[int, str, int, int, int | None]]:
         """See `TextIndex.standing`."""
-        found: list[tuple[int, str, int, int, bool]] = []
+        found: list[tuple[int, str, int, int, int | None]] = []
         for start in range(0, len(rids), _RANGES):
             batch = rids[start : start + _RANGES]
-            sql = _SQL["standing"].format(rids=names("rid", batch))
-            for rid, kind, importance, confirmed_at, disputed in self._connection.run(
-                sql, {"p": self._p, **values("rid", batch)}
-            ):
-                found.append((rid, kind, importance, confirmed_at, bool(disputed)))
+            rows = self._connection.run(
+                _SQL["standing"].format(rids=names("rid", batch)), {"p": self._p, **values("rid", batch)}
+            )
+            found += [(rid, kind, importance, at, disputed_at) for rid, kind, importance, at, disputed_at in rows]
         return found
 
     def browse(

@@ -164,10 +164,15 @@ class SqlJobs:
         """See `Jobs.done`."""
         self._connection.many(_SQL["job_done"], [{"p": p, "rid": rid} for rid in rids])
 
-    def failed(self, p: int, rids: Sequence[int], *, error: str, not_before: int) -> None:
+    def failed(self, p: int, rids: Sequence[int], *, error: str, now: int) -> None:
         """See `Jobs.failed`."""
-        rows = [{"p": p, "rid": rid, "error": error, "not_before": not_before} for rid in rids]
+        rows = [{"p": p, "rid": rid, "error": error, "now": now} for rid in rids]
         self._connection.many(_SQL["job_failed"], rows)
+
+    def delayed(self, p: int, rids: Sequence[int], *, error: str, not_before: int) -> None:
+        """See `Jobs.delayed`."""
+        rows = [{"p": p, "rid": rid, "error": error, "not_before": not_before} for rid in rids]
+        self._connection.many(_SQL["job_delayed"], rows)
 
     def revive(self) -> int:
         """See `Jobs.revive`."""

@@ -133,8 +133,14 @@ order by pa.turn, pa.rid
 -- name: job_done
 delete from embed_jobs where p = :p and rid = :rid
 
+-- Tried again after a second, ten, a minute, ten, an hour.
 -- name: job_failed
-update embed_jobs set attempts = attempts + 1, not_before = :not_before, error = :error where p = :p and rid = :rid
+update embed_jobs set attempts = attempts + 1, error = :error, not_before = :now + case attempts
+  when 0 then 1000000 when 1 then 10000000 when 2 then 60000000 when 3 then 600000000 else 3600000000 end
+where p = :p and rid = :rid
+
+-- name: job_delayed
+update embed_jobs set not_before = :not_before, error = :error where p = :p and rid = :rid
 
 -- name: jobs_revive
 update embed_jobs set attempts = 0, not_before = 0, error = null where attempts >= :most
