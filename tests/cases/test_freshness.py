@@ -191,6 +191,16 @@ def test_what_was_known_then_was_not_disputed_yet(m: Memory, clock: ManualClock)
     assert scores(m, known_at=known) == before
 
 
+def test_what_was_known_then_was_not_confirmed_yet(m: Memory, clock: ManualClock) -> None:
+    m.remember("Stripe webhook number3 needs care", kind="state")
+    clock.advance(days=100)
+    known = from_us(clock.now)
+    before = scores(m, known_at=known)
+    clock.advance(us=1)
+    m.confirm(1)
+    assert scores(m, known_at=known)[1] == pytest.approx(before[1], rel=1e-6)
+
+
 def test_an_import_beside_others_tells_again_what_was_confirmed_and_disputed(opened: Open, clock: ManualClock) -> None:
     there, here = opened("acme/there", at=":memory:"), opened("acme/here", at=":memory:")
     there.remember_many([{"body": "disputed there"}, {"body": "confirmed there"}, {"body": "known here"}])

@@ -34,6 +34,7 @@ class Place(NamedTuple):
 
 Places = Sequence[Place]
 
+NO_WORD = "The query has no word to look for."
 ORDERS = ("relevance", "newest", "oldest")
 DEFAULT_LIMIT = 10
 
@@ -178,7 +179,7 @@ def _with_text(
     entries = [presenter.entry(hit.memory, projects[hit.memory.project], part=hit.excerpt) for hit in answer.hits]
     head = "".join(f"Not everything was searched: {reason}.\n" for reason in answer.degraded)
     if not entries:
-        told = head + (answer.notes[0] if answer.notes else f"Nothing in {context.slug} bears on this.")
+        told = head + (NO_WORD if NO_WORD in answer.notes else f"Nothing in {context.slug} bears on this.")
         unfenced, tokens = whole(told, budget=budget, count=presenter.count)
         return replace(answer, text=unfenced, tokens=tokens), set()
     if answer.weak:
@@ -261,7 +262,7 @@ class _Page(NamedTuple):
 
     def search(self, view: View, places: Places, asked: Asked) -> _Found:
         if asked.meaning is None and not self.context.analyser.query(asked.text):
-            return _Found([], 0, 0, None, {"notes": ("The query has no word to look for.",)})
+            return _Found([], 0, 0, None, {"notes": (NO_WORD,)})
         ranked: list[tuple[Ranked, Place]] = []
         told = _Told(self.context)
         for place in places:
