@@ -448,7 +448,7 @@ def test_every_table_is_documented_both_ways() -> None:
     made: set[str] = {"migrations"}
     for file in (SOURCE / "stores" / "sql" / "migrations").glob("*.sql"):
         made |= set(re.findall(r"^create (?:virtual )?table (\w+)", text_of(file), re.MULTILINE))
-    parts = ("Reference tables", "The ledger", "Projections", "The text index", "Signals")
+    parts = ("Reference tables", "The ledger", "Projections", "The text index", "Meaning", "Signals")
     listed: set[str] = set()
     for part in parts:
         rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", section(REFERENCE / "schema.md", part), re.MULTILINE)

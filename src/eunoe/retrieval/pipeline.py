@@ -104,8 +104,16 @@ def search(
     pool = Pool(reach, found, explain=explain)
     hits = _judged(reach, pool, found, embedder, explain=explain)
     kept = [hit for hit in hits if hit.evidence >= min_evidence and hit.score >= min_score]
+    if _is_noise(found, hits, reach.recipe.noise):
+        kept = []
     kept.sort(key=lambda hit: (-hit.score, -hit.evidence, hit.passage.memory))
     return Searched(kept, len(hits) - len(kept), failures, embedder)
+
+
+def _is_noise(found: Mapping[str, Sequence[Found]], hits: Sequence[Ranked], floor: float) -> bool:
+    """Tell whether nothing shares a word, a key or a date with the query, and nothing is near in meaning either."""
+    shares = any(lane for name, lane in found.items() if name != "vector")
+    return not shares and all(hit.evidence < floor for hit in hits)
 
 
 def _judged(

@@ -75,6 +75,7 @@ class Recipe:
             of them, selects nothing (it still scores), unless fewer than two terms would be left.
         trust: Multiplier by trust, at most 1.
         importance, freshness, dispute: The least that each multiplier may come to; 1 switches it off.
+        noise: Where the query shares no word with anything and no evidence reaches this, nothing is found.
         weak: Evidence below which an answer says that nothing fits well.
         passive, passive_words: The floor below which nothing is injected unasked, with a model and without: where at
             most one in twenty questions that nothing answers gets something.
@@ -109,6 +110,7 @@ class Recipe:
         importance: float = 1.0,
         freshness: float = 1.0,
         dispute: float = 1.0,
+        noise: float = 0.0,
         weak: float = 0.0,
         passive: float = 0.0,
         passive_words: float = 0.0,
@@ -139,6 +141,7 @@ class Recipe:
         self.importance = importance
         self.freshness = freshness
         self.dispute = dispute
+        self.noise = noise
         self.weak = weak
         self.passive = passive
         self.passive_words = passive_words
@@ -180,6 +183,7 @@ DEFAULT = Recipe(
     importance=0.95,
     freshness=0.9,
     dispute=0.6,
+    noise=0.015,
     weak=0.15,
     passive=0.35,
     passive_words=0.45,
