@@ -22,7 +22,7 @@ from eunoe.evaluation.calibration import calibration
 from eunoe.evaluation.scoring import line, scored, tabled
 from eunoe.ports.clock import Clock
 from eunoe.service.context import Context
-from eunoe.service.embedding import Flushed
+from eunoe.service.flush import Flushed
 from eunoe.service.recall import Recalled
 from eunoe.testing.clock import ManualClock, SeededEntropy
 

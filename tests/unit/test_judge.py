@@ -17,6 +17,7 @@ from eunoe.retrieval.pool import Pool
 
 FILES = sorted(path.stem for path in Path(FOLDER).glob("*.txt"))
 KINDS = ("plain", "chat")
+KNOWN = ("words", "vector", "late")  # what sections of weights are for; others hold what weights are applied with
 FINITE = st.floats(allow_nan=False, allow_infinity=False, width=32)
 
 TEXT = """# Made by hand.
@@ -102,8 +103,8 @@ def test_there_are_weights_without_a_model_for_any_and_for_the_default_one() -> 
 @pytest.mark.parametrize("name", FILES)
 def test_every_file_has_its_sections_and_finite_numbers(name: str) -> None:
     sections = parse((Path(FOLDER) / f"{name}.txt").read_text(encoding="utf-8"))
-    known = ("words",) if name == WORDS else ("vector", "late")
-    assert {f"{each} {kind}" for each in known for kind in KINDS} == set(sections)
+    known = "words" if name == WORDS else "vector"  # not every model has token states
+    assert {f"{known} {kind}" for kind in KINDS} <= set(sections)
     for each in sections.values():
         assert each.weights
         assert all(math.isfinite(number) for number in (each.bias, *each.weights.values()))
@@ -112,13 +113,15 @@ def test_every_file_has_its_sections_and_finite_numbers(name: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_weights_are_of_features_that_there_are(name: str) -> None:
     for section, each in parse((Path(FOLDER) / f"{name}.txt").read_text(encoding="utf-8")).items():
-        assert set(each.weights) <= computed(section.partition(" ")[2]), section
+        known, _, kind = section.partition(" ")
+        assert known not in KNOWN or set(each.weights) <= computed(kind), section
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name == UNFITTED])
 def test_what_serves_any_model_does_not_depend_on_its_scale(name: str) -> None:
-    for each in parse((Path(FOLDER) / f"{name}.txt").read_text(encoding="utf-8")).values():
-        assert {"cosine", "cosine_top", "late", "late_top"}.isdisjoint(each.weights)
+    for section, each in parse((Path(FOLDER) / f"{name}.txt").read_text(encoding="utf-8")).items():
+        scaled = {"cosine", "cosine_top", "late", "late_top"}
+        assert section.partition(" ")[0] not in KNOWN or scaled.isdisjoint(each.weights), section
 
 
 def test_a_model_without_weights_is_judged_by_those_for_any_and_is_not_fitted() -> None:
