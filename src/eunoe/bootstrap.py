@@ -120,27 +120,38 @@ def open_session(
         opened.close()
         raise
     found = meaning.start(opened, settings, environ, clock, entropy, background=background, fast_only=fast_model_only)
-    context = Context(
-        store=opened,
+    caller = Caller(user=settings.user, author=author, surface=surface, details=_details(agent, session))
+    context = _context(opened, settings, caller, _agent_session(settings, session, clock, entropy), clock, entropy)
+    context = context._replace(
         slug=slug,
-        caller=Caller(user=settings.user, author=author, surface=surface, details=_details(agent, session)),
-        clock=clock,
-        entropy=entropy,
-        analyser=Analyser(english_stemmer()),
-        lanes=lanes(),
-        known={},
-        tokens=_count_tokens,
-        session=_agent_session(settings, session, clock, entropy),
         identity=identity,
-        max_memories=settings.max_memories,
-        max_links=settings.max_links,
-        recipe=DEFAULT.without(*settings.recall_off),
         semantics=found.semantics,
         embedding=found.embedding,
         reranking=found.reranking,
         wake=found.wake,
     )
     return Opened(context=context, settings=settings, resolution=resolution, worker=found.worker)
+
+
+def _context(
+    store: Store, settings: Settings, caller: Caller, session: AgentSession, clock: Clock, entropy: Entropy
+) -> Context:
+    """Return a session that has no project and no model yet."""
+    return Context(
+        store=store,
+        slug="",
+        caller=caller,
+        clock=clock,
+        entropy=entropy,
+        analyser=Analyser(english_stemmer()),
+        lanes=lanes(),
+        known={},
+        tokens=_count_tokens,
+        session=session,
+        max_memories=settings.max_memories,
+        max_links=settings.max_links,
+        recipe=DEFAULT.without(*settings.recall_off),
+    )
 
 
 def _details(agent: str | None, session: str | None) -> dict[str, str]:

@@ -31,7 +31,7 @@ _MONTHS = {name: month for month, names in enumerate(_NAMES, 1) for name in name
 _MONTHS |= {name[:3]: month for name, month in _MONTHS.items() if name.isascii() and month != 5 and len(name) > 4}
 _MONTHS["sept"] = 9
 _UNSURE = ("may", "march", "mar", "jan", "mai", "dec", "mars")  # words and names as well
-_EDGES = ".,;:!?()[]\"'’"
+_EDGES = ".,;:!?()[]\"'’‘“”„«»"
 _FIRST_YEAR, _LAST_YEAR = 1970, 2100
 _LATE = timedelta(days=10)
 _SCALE = 4.0  # days after which a date is e times less near
@@ -111,7 +111,9 @@ def _at(words: Sequence[str], at: int, today: date) -> tuple[Named | None, int]:
     numbered = _ordinal(word)
     following = words[at + 1].lower() if at + 1 < len(words) else ""
     if numbered is not None and following == "of" and at + 2 < len(words):
-        return (_month_named(words, at + 2, numbered), 3) if _month(words, at + 2, True) else (None, 1)
+        if not _month(words, at + 2, True):
+            return None, 1
+        return _month_named(words, at + 2, numbered), 3 + (_year_at(words, at + 3) is not None)
     if numbered is not None and _month(words, at + 1, True):
         return _month_named(words, at + 1, numbered), 2 + (_year_at(words, at + 2) is not None)
     if _month(words, at, False):

@@ -148,8 +148,11 @@ class TextIndex(Protocol):
     def said_between(self, first: int, last: int, accept: Filter, *, limit: int) -> list[Passage]:
         """Return the latest passages that pass the filter and were said in [first, last), microseconds."""
 
-    def standing(self, rids: Sequence[int]) -> list[tuple[int, str, int, int, int | None]]:
-        """Return (row number, kind, importance in thousandths, confirmed at, disputed at or None), by number."""
+    def standing(self, rids: Sequence[int]) -> list[tuple[int, str, int, int, int | None, int]]:
+        """Return what is known of passages today, by number.
+
+        Each as (row number, kind, importance in thousandths, confirmed at, disputed at or None, version recorded at).
+        """
 
     def browse(
         self, accept: Filter, *, order: str, after: Mapping[str, Any] | None, limit: int

@@ -15,6 +15,8 @@ import numpy as np
 from eunoe.ports.embedder import States
 from eunoe.retrieval.quantise import dots, quantised, unpack_states
 
+DIGITS = 9
+
 
 def late_interaction(
     query: States, stored: Mapping[int, tuple[bytes, bytes]], texts: int, df: Mapping[int, int]
@@ -37,18 +39,19 @@ def late_interaction(
     rows = np.concatenate([rows for rows, _ in unpacked])
     scales = np.concatenate([scales for _, scales in unpacked])
     asked, asked_scales = quantised(np.asarray(query.states, np.float32))
-    cosines = dots(asked, rows) * scales * asked_scales[:, None]
+    cosines = dots(asked, rows).astype(np.float64) * scales * asked_scales[:, None]
     starts = np.cumsum([0, *(sizes[rid] for rid in rids[:-1])])
     best = np.maximum.reduceat(cosines, starts, axis=1)
-    worth = np.array([log(1 + (texts + 0.5) / (df.get(int(token), 0) + 0.5)) for token in query.ids], np.float32)
-    found = worth @ best / worth.sum()
-    return dict(zip(rids, found.astype(float).tolist(), strict=True))
+    worth = np.array([log(1 + (texts + 0.5) / (df.get(int(token), 0) + 0.5)) for token in query.ids], np.float64)
+    # Not a product of matrices: how BLAS adds up depends on what else it multiplies.
+    found = (worth[:, None] * best).sum(axis=0) / worth.sum()
+    return dict(zip(rids, np.round(found, DIGITS).tolist(), strict=True))
 
 
 def cosines(vector: Any, stored: Sequence[bytes]) -> list[float]:
     """Return the cosines of f16 vectors with a vector of length 1."""
     if not stored:
         return []
-    rows = np.frombuffer(b"".join(stored), "<f2").reshape(len(stored), -1).astype(np.float32)
-    found: list[float] = (rows @ np.asarray(vector, np.float32)).astype(float).tolist()
+    rows = np.frombuffer(b"".join(stored), "<f2").reshape(len(stored), -1).astype(np.float64)
+    found: list[float] = np.round((rows * np.asarray(vector, np.float64)).sum(axis=1), DIGITS).tolist()
     return found

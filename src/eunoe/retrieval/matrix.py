@@ -67,7 +67,8 @@ class Matrix:
         cosines = dots(query, rows)[0] * scales * scale[0]
         wanted = min(2 * limit, len(rids))  # room for several parts of one text
         while True:
-            best = np.argpartition(-cosines, wanted - 1)[:wanted]
+            least = -np.partition(-cosines, wanted - 1)[wanted - 1]
+            best = np.flatnonzero(cosines >= least)  # those that are as near as the last one, too
             found = _by_text(rids[best], cosines[best])
             if len(found) >= limit or wanted == len(rids):
                 return found[:limit]

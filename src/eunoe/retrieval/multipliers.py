@@ -24,12 +24,15 @@ def multipliers(reach: Reach, passages: Sequence[Passage]) -> dict[int, dict[str
     if recipe.importance == recipe.freshness == recipe.dispute == 1.0:
         return plain
     known_at = reach.accept.known_at
-    for rid, kind, importance, confirmed_at, disputed_at in reach.index.standing([each.rid for each in passages]):
+    for rid, kind, importance, confirmed_at, disputed_at, opened_at in reach.index.standing(
+        [each.rid for each in passages]
+    ):
         factors = plain[rid]
         if recipe.importance < 1:
             factors["importance"] = _between(recipe.importance, importance / 1000)
         if recipe.freshness < 1:
-            fresh = freshness(kind, confirmed_at, now=reach.accept.now)
+            then = confirmed_at if known_at is None or confirmed_at <= known_at else opened_at
+            fresh = freshness(kind, then, now=reach.accept.now)
             factors["freshness"] = _between(recipe.freshness, fresh)
         if recipe.dispute < 1 and disputed_at is not None and (known_at is None or disputed_at <= known_at):
             factors["dispute"] = recipe.dispute

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eunoe.errors import EunoeError
 from eunoe.retrieval.features import FEATURES, Sums
-from eunoe.retrieval.judge import judges
+from eunoe.retrieval.judge import WORDS, judges
 from eunoe.retrieval.multipliers import multipliers
 from eunoe.retrieval.pool import Pool
 
@@ -128,9 +128,14 @@ def _judged(
     reasons: dict[int, dict[str, Any]] = {}
     for (known, kind), places in _groups(pool, best).items():
         judge = judges(embedder).judge(known, kind)
-        columns = FEATURES[kind](reach, pool, sums if known != "words" else sums.of_words(), places)
-        judged = zip(places, judge.evidence(columns, len(places)), columns["cover"], strict=True)
-        evidence |= {at: max(value, _echoed(reach, pool.passages[at], cover)) for at, value, cover in judged}
+        columns = FEATURES[kind](reach, pool, sums if known != WORDS else sums.of_words(), places)
+        judged = judge.evidence(columns, len(places))
+        if known != WORDS and not judges(embedder).fitted:  # what nobody fitted must not outweigh what words say
+            of_words = FEATURES[kind](reach, pool, sums.of_words(), places)
+            by_words = judges("").judge(WORDS, kind).evidence(of_words, len(places))
+            judged = [max(pair) for pair in zip(judged, by_words, strict=True)]
+        for at, value, cover in zip(places, judged, columns["cover"], strict=True):
+            evidence[at] = max(value, _echoed(reach, pool.passages[at], cover))
         if explain:
             for row, at in enumerate(places):
                 reasons[at] = {"judge": f"{known} {kind}", "because": judge.parts(columns, row)}
@@ -171,7 +176,7 @@ def _groups(pool: Pool, places: Sequence[int]) -> dict[tuple[str, str], list[int
     has_late = any(value is not None for value in pool.late)
     groups: dict[tuple[str, str], list[int]] = {}
     for at in places:
-        known = "words" if pool.cosine[at] is None else "late" if has_late else "vector"
+        known = WORDS if pool.cosine[at] is None else "late" if has_late else "vector"
         groups.setdefault((known, "chat" if pool.is_turn[at] else "plain"), []).append(at)
     return groups
 

@@ -77,8 +77,8 @@ class Recipe:
         importance, freshness, dispute: The least that each multiplier may come to; 1 switches it off.
         noise: Where the query shares no word with anything and no evidence reaches this, nothing is found.
         weak: Evidence below which an answer says that nothing fits well.
-        passive, passive_words: The floor below which nothing is injected unasked, with a model and without: where at
-            most one in twenty questions that nothing answers gets something.
+        passive: The floor below which nothing is injected unasked, by `meaning` or by `words` alone: where at most one
+            in twenty questions that nothing answers gets something.
     """
 
     def __init__(
@@ -112,20 +112,15 @@ class Recipe:
         dispute: float = 1.0,
         noise: float = 0.0,
         weak: float = 0.0,
-        passive: float = 0.0,
-        passive_words: float = 0.0,
+        passive: Mapping[str, float] = {},
     ) -> None:
         self.name = name
         self.lanes = tuple(lanes)
         self.plain = plain
         self.chat = chat
         self.fields = tuple(fields)
-        self.before = before
-        self.after = after
-        self.before2 = before2
-        self.after2 = after2
-        self.k1 = k1
-        self.b = b
+        self.before, self.after, self.before2, self.after2 = before, after, before2, after2
+        self.k1, self.b = k1, b
         self.candidates = candidates
         self.nearest = nearest
         self.keyed = keyed
@@ -143,8 +138,7 @@ class Recipe:
         self.dispute = dispute
         self.noise = noise
         self.weak = weak
-        self.passive = passive
-        self.passive_words = passive_words
+        self.passive = dict(passive)
 
     def without(self, *multipliers: str) -> Recipe:
         """Return the same recipe with multipliers switched off: `trust`, `importance`, `freshness`, `dispute`."""
@@ -185,8 +179,7 @@ DEFAULT = Recipe(
     dispute=0.6,
     noise=0.015,
     weak=0.15,
-    passive=0.35,
-    passive_words=0.45,
+    passive={"meaning": 0.35, "words": 0.45},
 )
 
 RECIPES = {DEFAULT.name: DEFAULT}

@@ -150,7 +150,8 @@ def _mixed(own: dict[int, float], follows: Sequence[bool], recipe: Recipe) -> di
     """Return a term's counts with what neighbours lend: seen from the receiver, they stand at the recipe's offset."""
     before, after, before2, after2 = recipe.before, recipe.after, recipe.before2, recipe.after2
     mixed = dict(own)
-    for at, count in own.items():
+    for at in sorted(own):  # sums must not depend on what was counted first
+        count = own[at]
         if follows[at + 1]:
             mixed[at + 1] = mixed.get(at + 1, 0.0) + before * count
             if follows[at + 2]:

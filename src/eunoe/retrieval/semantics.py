@@ -131,10 +131,16 @@ class Semantics:
 
 def other_model(bound: Model, embedder: Embedder) -> Unavailable:
     """Return the error of a store whose vectors another model made."""
+    if bound.name == embedder.name:
+        what = f"this store is embedded by another make of {bound.name}: words and keys answer; run `eunoe reembed`"
+    else:
+        what = (
+            f"this store is embedded by {bound.name}, and {embedder.name} cannot read that: words and keys answer; run "
+            f"`eunoe reembed` to change over, or set EUNOE_MODEL={bound.name}"
+        )
     return Unavailable(
         "other_model",
-        f"this store is embedded by {bound.name}, and {embedder.name} cannot read that: words and keys answer; run "
-        f"`eunoe reembed` to change over, or set EUNOE_MODEL={bound.name}",
+        what,
         details={"bound": bound.name, "model": embedder.name},
     )
 

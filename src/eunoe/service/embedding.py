@@ -109,13 +109,13 @@ class Embedding:
         with self._store.writing() as tx:
             if not tx.models.lease(LEASE, self.holder, now=now, until=now + LEASE_US):
                 return None
-            self._has_lease = True
             bound = tx.models.bound()
             if bound is None:
                 bound = tx.models.register(embedder.name, embedder.fingerprint, embedder.dim)
                 tx.models.bind(bound, now=now)
             if bound.fingerprint != embedder.fingerprint:
                 raise other_model(bound, embedder)  # which takes the lease back as well
+        self._has_lease = True
         return bound
 
     def renew(self, lease: str) -> None:

@@ -12,7 +12,7 @@ from eunoe.service.context import Context
 Progress = Callable[[int, int], None]
 
 _POLL_S = 0.05
-_PATIENCE_S = 30.0  # how long to wait for another process that makes no progress
+_PATIENCE_S = 70.0  # for another process that makes no progress; longer than the lease of one that died
 
 
 class Flushed(NamedTuple):
@@ -51,6 +51,7 @@ def flush(context: Context, *, progress: Progress | None = None) -> Flushed:
         if progress is not None:
             progress(max(total - waiting, 0), max(total, 1))
         if waiting == 0:
+            embedding.release()
             return Flushed(embedded, waiting, dead, error)
         if waiting != last or done:
             stalled_since, last = time.monotonic(), waiting

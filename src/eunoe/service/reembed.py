@@ -23,6 +23,7 @@ class Reembedded(NamedTuple):
         model: The model that serves.
         before: The one that served before, where it was another.
         embedded: Texts that this call embedded.
+        waiting: Texts that still wait: another process has the work.
         dead: Texts that failed for good.
         error: The code of their failure, or None.
     """
@@ -30,13 +31,14 @@ class Reembedded(NamedTuple):
     model: str
     before: str | None
     embedded: int
+    waiting: int
     dead: int
     error: str | None
 
     @property
     def ok(self) -> bool:
         """Tell whether everything is embedded."""
-        return not self.dead
+        return not self.dead and not self.waiting
 
     @property
     def text(self) -> str:
@@ -85,7 +87,7 @@ def _finished(context: Context, model: Model, *, everything: bool, progress: Pro
         for p in tx.projects.numbers():
             tx.jobs.requeue(p, model=0 if everything else model.id)
     done = flush(context, progress=progress)
-    return Reembedded(model.name, None, done.embedded, done.dead, done.error)
+    return Reembedded(model.name, None, done.embedded, done.waiting, done.dead, done.error)
 
 
 def _changed(
@@ -110,7 +112,7 @@ def _changed(
             tx.vectors(p, bound.id).clear()
             tx.jobs.requeue(p, model=target.id)
     rest = flush(context)
-    return Reembedded(target.name, bound.name, done + rest.embedded, rest.dead, rest.error)
+    return Reembedded(target.name, bound.name, done + rest.embedded, rest.waiting, rest.dead, rest.error)
 
 
 def _missing(context: Context, p: int, target: Model, after: int) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 from eunoe.domain.turns import shape
 from eunoe.ports.store import Store
 from eunoe.testing.clock import START_US
-from eunoe.testing.contracts import BOTH, LATER_US, SHARED, now_filter
+from eunoe.testing.contracts import BOTH, LATER_US, SECOND_US, SHARED, now_filter
 from eunoe.testing.records import Recorder
 
 ORDERS = ("relevance", "newest", "oldest")
@@ -209,7 +209,10 @@ class TextIndexContract:
         with store.reading() as view:
             found = view.index(recorder.p).standing([*rids[::-1], 4096 * 999])
             assert view.index(recorder.p).standing([]) == []
-        assert found == [(rids[0], "gotcha", 900, confirmed, None), (rids[1], "fact", 100, recorded, disputed)]
+        assert found == [
+            (rids[0], "gotcha", 900, confirmed, None, recorded - SECOND_US),
+            (rids[1], "fact", 100, recorded, disputed, recorded),
+        ]
 
     def test_browsing_is_ordered_and_continues_after_any_place(self, store: Store) -> None:
         recorder = Recorder(store)

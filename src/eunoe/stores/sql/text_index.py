@@ -99,15 +99,17 @@ class SqlTextIndex:
         params = where.params | {"p": self._p, "first": first, "last": last, "limit": limit}
         return [Passage(*row) for row in self._connection.run(sql, params)]
 
-    def standing(self, rids: Sequence[int]) -> list[tuple[int, str, int, int, int | None]]:
+    def standing(self, rids: Sequence[int]) -> list[tuple[int, str, int, int, int | None, int]]:
         """See `TextIndex.standing`."""
-        found: list[tuple[int, str, int, int, int | None]] = []
+        found: list[tuple[int, str, int, int, int | None, int]] = []
         for start in range(0, len(rids), _RANGES):
             batch = rids[start : start + _RANGES]
             rows = self._connection.run(
                 _SQL["standing"].format(rids=names("rid", batch)), {"p": self._p, **values("rid", batch)}
             )
-            found += [(rid, kind, importance, at, disputed_at) for rid, kind, importance, at, disputed_at in rows]
+            found += [
+                (rid, kind, weight, at, disputed_at, opened) for rid, kind, weight, at, disputed_at, opened in rows
+            ]
         return found
 
     def browse(

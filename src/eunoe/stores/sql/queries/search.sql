@@ -37,7 +37,7 @@ where pa.p = :p and pa.valid_from >= :first and pa.valid_from < :last and ({visi
 order by pa.valid_from desc, pa.rid desc limit :limit
 
 -- name: standing
-select pa.rid, v.kind, v.importance, m.confirmed_at, m.disputed_at
+select pa.rid, v.kind, v.importance, m.confirmed_at, m.disputed_at, v.recorded_from
 from passages pa
 cross join memories m on m.p = pa.p and m.id = pa.memory
 cross join memory_versions v on v.p = pa.p and v.memory = pa.memory and v.version = pa.version
