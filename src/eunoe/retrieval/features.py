@@ -34,6 +34,7 @@ def stretched(values: Sequence[float], places: Sequence[int]) -> Column:
     return [(value - low) / spread for value in values] if spread > 1e-9 else [0.0] * len(values)
 
 
+DIGITS = 9
 _USUAL = 24  # how many candidates of the usual kind stand beside those of a query
 
 
@@ -231,8 +232,7 @@ def _shared(pool: Pool, sums: Sums, places: Sequence[int]) -> Columns:
     z_cosine = standardised(sums.cosine, seen, sums.usual.get("cosine"))
     z_late = standardised(sums.late, seen, sums.usual.get("late"))
     top = {name: max((values[at] for at in seen), default=0.0) for name, values in _tops(pool, sums)}
-    order = sorted(seen, key=lambda at: (-sums.total[at], pool.passages[at].memory))
-    rank = {at: place for place, at in enumerate(order)}
+    rank = _ranks(sums.total, seen)
     return {
         "sum": [sums.total[at] for at in places],
         "sum_top": [sums.total[at] - top["sum"] for at in places],
@@ -249,6 +249,15 @@ def _shared(pool: Pool, sums: Sums, places: Sequence[int]) -> Columns:
         "z_late": [z_late[at] for at in places],
         "late_top": [sums.late[at] - top["late"] for at in places],
     }
+
+
+def _ranks(totals: Sequence[float], places: Sequence[int]) -> dict[int, int]:
+    """Return how many of the places have more; equal ones share a rank, whatever their ids are."""
+    rounded = {at: round(totals[at], DIGITS) for at in places}
+    ranks: dict[float, int] = {}
+    for place, total in enumerate(sorted(rounded.values(), reverse=True)):
+        ranks.setdefault(total, place)
+    return {at: ranks[total] for at, total in rounded.items()}
 
 
 def _tops(pool: Pool, sums: Sums) -> tuple[tuple[str, Sequence[float]], ...]:

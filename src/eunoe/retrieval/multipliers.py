@@ -20,7 +20,7 @@ def multipliers(reach: Reach, passages: Sequence[Passage]) -> dict[int, dict[str
     Importance and freshness are gentle on purpose: they decide between hits that are about as good.
     """
     recipe = reach.recipe
-    plain = {passage.rid: _trust(reach, passage) for passage in passages}
+    plain = {passage.rid: trust_of(reach, passage) for passage in passages}
     if recipe.importance == recipe.freshness == recipe.dispute == 1.0:
         return plain
     known_at = reach.accept.known_at
@@ -39,7 +39,8 @@ def multipliers(reach: Reach, passages: Sequence[Passage]) -> dict[int, dict[str
     return plain
 
 
-def _trust(reach: Reach, passage: Passage) -> dict[str, float]:
+def trust_of(reach: Reach, passage: Passage) -> dict[str, float]:
+    """Return the factor of a passage's trust, all that counts for candidates that were not judged."""
     trust = reach.recipe.trust
     return {"trust": trust.get(passage.trust, 1.0)} if trust else {}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eunoe.errors import EunoeError
 from eunoe.retrieval.features import FEATURES, Sums
 from eunoe.retrieval.judge import WORDS, judges
-from eunoe.retrieval.multipliers import multipliers
+from eunoe.retrieval.multipliers import multipliers, trust_of
 from eunoe.retrieval.pool import Pool
 
 TYPE_CHECKING = False
@@ -140,10 +140,11 @@ def _judged(
             for row, at in enumerate(places):
                 reasons[at] = {"judge": f"{known} {kind}", "because": judge.parts(columns, row)}
     evidence |= _behind(evidence, rest, sums)
-    standing = multipliers(reach, [pool.passages[at] for at in order])
+    standing = multipliers(reach, [pool.passages[at] for at in best])
     hits = []
     for at in order:
-        passage, factors = pool.passages[at], standing[pool.passages[at].rid]
+        passage = pool.passages[at]
+        factors = standing.get(passage.rid) or trust_of(reach, passage)
         score = round(evidence[at], DIGITS)
         for factor in factors.values():
             score *= factor
