@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _ECHO = 0.9  # share of the query that is held, and of the text that is asked for
 _CERTAIN = 0.97
+_BEHIND = 0.999  # of the least that was judged
 DIGITS = 9  # evidence and scores are rounded to 1e-9, so that equal inputs give equal output on every machine
 
 
@@ -82,8 +83,8 @@ def search(
 ) -> Searched:
     """Return every hit that reaches both floors, best first, ties by id.
 
-    A lane that fails is named in `failures` and the others answer. When no lane is left, its error is raised: an
-    engine's failure never looks like "no memories".
+    A lane that fails is named in `failures` and the others answer. When none of them finds anything, its error is
+    raised: an engine's failure never looks like "no memories".
 
     Args:
         reach: The question, and the project that it is put to.
@@ -99,7 +100,7 @@ def search(
             found[name] = lanes[name].find(reach, explain=explain)
         except EunoeError as exc:
             failures[name] = exc
-    if failures and not found:
+    if failures and not any(found.values()):
         raise next(iter(failures.values()))
     pool = Pool(reach, found, explain=explain)
     hits = _judged(reach, pool, found, embedder, explain=explain)
@@ -188,7 +189,7 @@ def _behind(judged: Mapping[int, float], rest: Sequence[int], sums: Sums) -> dic
     top = max((sums.total[at] for at in rest), default=0.0)
     low = min((sums.total[at] for at in rest), default=0.0)
     spread = max(top - low, 1e-9)
-    return {at: least * (sums.total[at] - low) / spread for at in rest}
+    return {at: _BEHIND * least * (sums.total[at] - low) / spread for at in rest}
 
 
 def _lanes(found: Mapping[str, Sequence[Found]], passage: Passage) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class Examination:
         self._asked = asked
         self._settings: Any = None
         self._resolution: Any = None
-        self._is_made = False
+        self._is_open = self._is_made = False
 
     def run(self) -> list[Check]:
         """Return a check for each layer. Never raises: an exception is what a layer reports."""
@@ -122,6 +122,7 @@ class Examination:
         )
         try:
             facts = store.describe()
+            self._is_open = True
             self._is_made = self._is_registered(store)
         finally:
             store.close()
@@ -136,7 +137,7 @@ class Examination:
             return "the settings must be right first"
         chosen = meaning.choice(settings)
         facts: Facts = {"model": chosen.name or "none", "why": chosen.reason}
-        if "://" in settings.store or not os.path.lexists(settings.store):
+        if not self._is_open:
             return facts if chosen.state == "ready" else chosen.reason
         store = bootstrap.open_store(
             settings, durability="process", clock=bootstrap.SystemClock(), entropy=bootstrap.SystemEntropy()
