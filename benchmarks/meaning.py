@@ -34,12 +34,13 @@ from eunoe.retrieval.question import Question
 from eunoe.retrieval.reach import Reach
 
 FRESH = """
-import resource, sys
+import sys
 from eunoe import Memory
 with Memory.open(sys.argv[1], project="bench") as memory:
     for query in sys.argv[2:]:
         memory.recall(query)
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    status = open("/proc/self/status").read()
+    print(status.split("VmRSS:")[1].split()[0])
 """
 REAL = 300
 AT_ONCE = 2000

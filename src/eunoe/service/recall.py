@@ -313,9 +313,16 @@ class _Page(NamedTuple):
 
     def _hydrate(self, view: View, pairs: Sequence[tuple[Ranked, Place]]) -> list[Hit]:
         hits = []
-        for ranked, (_, project, accept, _) in pairs:
-            ident = ranked.passage.memory
-            memory = view.memories(project.p).read([ident], now=accept.now, known_at=accept.known_at).get(ident)
+        wanted: dict[int, list[str]] = {}
+        for ranked, place in pairs:
+            wanted.setdefault(place.project.p, []).append(ranked.passage.memory)
+        accepts = {place.project.p: place.accept for _, place in pairs}
+        read = {
+            p: view.memories(p).read(idents, now=accepts[p].now, known_at=accepts[p].known_at)
+            for p, idents in wanted.items()
+        }
+        for ranked, (_, project, _, _) in pairs:
+            memory = read[project.p].get(ranked.passage.memory)
             if memory is None:
                 continue
             explanation = ranked.explanation | _source(memory) if self.explain else {}
