@@ -106,7 +106,9 @@ class Sums:
     def _meant(self, pool: Pool) -> Column:
         """Return cosines about their middle; a turn also has a share of those of its neighbours."""
         known = [cosine for cosine in pool.cosine if cosine is not None]
-        middle = sum(known) / len(known) if known else 0.0
+        if not known:
+            return [0.0] * len(self.cosine)
+        middle = sum(known) / len(known)
         around = [cosine - middle for cosine in self.cosine]
         meant = [2 * value for value in around]
         for offset, share in ((1, 0.4), (-2, 0.3), (2, 0.1)):

@@ -113,8 +113,9 @@ def _gathered(reach: Reach, found: Mapping[str, Sequence[Found]]) -> list[Passag
     """Return what the lanes found and, around the best turns, all that can lend to them or to their neighbours."""
     pool = {each.passage.rid: each.passage for lane in found.values() for each in lane}
     turns: dict[str, set[int]] = {}
+    spread = reach.recipe.spread if reach.sight is not None else reach.recipe.spread // 2
     for lane in found.values():
-        for each in lane[: reach.recipe.spread]:
+        for each in lane[:spread]:
             if each.passage.session is not None and each.passage.turn is not None:
                 turns.setdefault(each.passage.session, set()).add(each.passage.turn)
     ranges = [(session, *span) for session in sorted(turns) for span in merged(sorted(turns[session]))]

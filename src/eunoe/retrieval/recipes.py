@@ -66,7 +66,7 @@ class Recipe:
         k1, b: BM25's saturation and length normalisation.
         candidates: How many passages an engine selects by words.
         nearest, keyed, dated: How many the vector, key and time lanes select.
-        spread: How many turns, the best of the keyword and of the vector lane, have their neighbours read.
+        spread: How many turns, the best of each lane, have their neighbours read; half of them by words alone.
         late: How many candidates have their token states read.
         judged: How many candidates are judged by all features; the others keep their order behind them.
         match_terms: Most terms that go into the engine's query, the rarest.
