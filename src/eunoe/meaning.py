@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from eunoe.config.settings import Settings
-from eunoe.models.opening import Choice, find, find_reranker, load, load_reranker
+from eunoe.models.opening import find, find_reranker, load, load_reranker
 from eunoe.ports.clock import Clock, Entropy
 from eunoe.ports.store import Store
 from eunoe.retrieval.semantics import Semantics
@@ -24,14 +24,9 @@ TOLD = "told-no-model"
 _MB = 1 << 20
 
 
-def choice(settings: Settings) -> Choice:
-    """Return which model the settings mean, and whether it is there; loads nothing."""
-    return find(settings.model, settings.home)
-
-
 def semantics(settings: Settings, environ: Mapping[str, str], *, fast_only: bool) -> Semantics:
     """Return what meaning this process has; loads nothing yet."""
-    chosen = choice(settings)
+    chosen = find(settings.model, settings.home)
     absent = chosen.reason if chosen.state == "missing" else ""
     if chosen.state == "ready":
         if not fast_only or (chosen.load_ms or 0) <= FAST_MS:

@@ -67,7 +67,7 @@ class Sums:
     """The sum that picks candidates, and the stretched numbers that went into it; lists go by place in the pool."""
 
     __slots__ = (
-        *("by_words", "cosine", "date", "key", "late", "m_late", "m_meaning", "m_words", "meant", "session"),
+        *("by_words", "cosine", "date", "key", "late", "m_late", "m_meaning", "m_words", "session"),
         *("speaker", "total", "usual"),
     )
 
@@ -76,8 +76,7 @@ class Sums:
         recipe, question, places = reach.recipe, reach.question, pool.places
         self.m_words = stretched(pool.words, places)
         self.cosine = filled(pool.cosine, places)
-        self.meant = self._meant(pool)
-        self.m_meaning = stretched(self.meant, places)
+        self.m_meaning = stretched(self._meant(pool), places)
         self.late = [0.0] * len(pool.passages)
         self.m_late = self.late
         has_turns = any(pool.is_turn[at] for at in places)
@@ -233,7 +232,8 @@ def _shared(pool: Pool, sums: Sums, places: Sequence[int]) -> Columns:
     z_words, z_sum = standardised(pool.words, seen), standardised(sums.total, seen)
     z_cosine = standardised(sums.cosine, seen, sums.usual.get("cosine"))
     z_late = standardised(sums.late, seen, sums.usual.get("late"))
-    top = {name: max((values[at] for at in seen), default=0.0) for name, values in _tops(pool, sums)}
+    of_each = {"sum": sums.total, "cosine": sums.cosine, "late": sums.late}
+    top = {name: max((values[at] for at in seen), default=0.0) for name, values in of_each.items()}
     rank = _ranks(sums.total, seen)
     return {
         "sum": [sums.total[at] for at in places],
@@ -260,10 +260,6 @@ def _ranks(totals: Sequence[float], places: Sequence[int]) -> dict[int, int]:
     for place, total in enumerate(sorted(rounded.values(), reverse=True)):
         ranks.setdefault(total, place)
     return {at: ranks[total] for at, total in rounded.items()}
-
-
-def _tops(pool: Pool, sums: Sums) -> tuple[tuple[str, Sequence[float]], ...]:
-    return ("sum", sums.total), ("cosine", sums.cosine), ("late", sums.late), ("words", pool.words)
 
 
 def _around(pool: Pool, sums: Sums, places: Sequence[int]) -> Columns:
@@ -304,7 +300,6 @@ class _Reads:
         self._total = max(reach.weights.total, 1e-9)
         self._rows = reach.counted.by_term
         self._hard = reach.question.hard
-        self._names = reach.question.names
         self.unknown = 1 - sum(self._idf.values()) / self._total
 
     def coverage(self, places: Sequence[int]) -> Columns:

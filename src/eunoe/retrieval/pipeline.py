@@ -102,7 +102,7 @@ def search(
             failures[name] = exc
     if failures and not any(found.values()):
         raise next(iter(failures.values()))
-    pool = Pool(reach, found, explain=explain)
+    pool = Pool(reach, found)
     hits = _judged(reach, pool, found, embedder, explain=explain)
     kept = [hit for hit in hits if hit.evidence >= min_evidence and hit.score >= min_score]
     if _is_noise(found, hits, reach.recipe.noise):

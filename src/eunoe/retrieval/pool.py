@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from eunoe.ports.lane import Found
     from eunoe.ports.text_index import Passage
     from eunoe.retrieval.reach import Reach
-    from eunoe.retrieval.score import Scored
 
     Span = tuple[int, int]
 
@@ -35,23 +34,15 @@ class Pool:
         late: Late interaction; None where it was not read.
     """
 
-    __slots__ = (
-        *("cosine", "follows", "is_turn", "late", "own", "parts", "passages", "places", "span", "states_at", "words"),
-    )
+    __slots__ = (*("cosine", "follows", "is_turn", "late", "own", "passages", "places", "span", "states_at", "words"),)
 
-    def __init__(self, reach: Reach, found: Mapping[str, Sequence[Found]], *, explain: bool = False) -> None:
+    def __init__(self, reach: Reach, found: Mapping[str, Sequence[Found]]) -> None:
         self.passages = _gathered(reach, found)
         count = len(self.passages)
         self.is_turn = [each.turn is not None and each.session is not None for each in self.passages]
         self.follows = followers(self.passages)
-        scored = self._score(reach, alone=False, explain=explain)
-        self.words = [scored.totals.get(at, 0.0) for at in range(count)]
-        self.parts = scored.parts
-        if any(self.is_turn):
-            alone = self._score(reach, alone=True, explain=False).totals
-            self.own = [alone.get(at, 0.0) for at in range(count)]
-        else:
-            self.own = self.words
+        self.words = self._score(reach, alone=False)
+        self.own = self._score(reach, alone=True) if any(self.is_turn) else self.words
         self.cosine: list[float | None] = [None] * count
         self.span: list[Span | None] = [None] * count
         self.states_at = [passage.rid for passage in self.passages]
@@ -87,16 +78,9 @@ class Pool:
         for rid, value in sight.late(meaning, list(by_row), reach.accept.scopes).items():
             self.late[by_row[rid]] = value
 
-    def _score(self, reach: Reach, *, alone: bool, explain: bool) -> Scored:
-        return score(
-            self.passages,
-            reach.weights,
-            reach.statistics,
-            reach.recipe,
-            counted=reach.counted,
-            alone=alone,
-            explain=explain,
-        )
+    def _score(self, reach: Reach, *, alone: bool) -> list[float]:
+        scored = score(self.passages, reach.weights, reach.statistics, reach.recipe, counted=reach.counted, alone=alone)
+        return [scored.totals.get(at, 0.0) for at in range(len(self.passages))]
 
     def _look(self, reach: Reach) -> None:
         assert reach.sight is not None  # noqa: S101 - asked by the caller

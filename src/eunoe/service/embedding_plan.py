@@ -16,6 +16,8 @@ from eunoe.errors import EunoeError
 from eunoe.ports.embedder import Embedder, States
 from eunoe.ports.vectors import MOST_PARTS, Jobs, Text, TokenStates, Vector, whole
 
+Piece = tuple[tuple[int, int], str]  # characters of the body, and what is read of them
+
 KEPT = 5
 BEFORE = 3
 AFTER = 1
@@ -80,7 +82,7 @@ class Plan(NamedTuple):
             pieces = _pieces(text)
             vectors += _vectors(text, pieces, embedder)
             if with_states and text.turn is None:
-                for at, (_, piece, _) in enumerate(pieces):
+                for at, (_, piece) in enumerate(pieces):
                     rid = text.rid + at + (len(pieces) > 1)
                     states.append(_stored(rid, text.rid, text.scope, embedder.states([piece], 0, 1)[0]))
         sources: list[tuple[int, int]] = []
@@ -173,27 +175,27 @@ def _source(text: Text) -> tuple[str, Any]:
     return text.scope, {name: value for name, value in origin.items() if name not in _OWN_TO_THE_TURN}
 
 
-def _pieces(text: Text) -> list[tuple[tuple[int, int], str, bool]]:
-    """Return the pieces that a model reads: (characters, text, whether it is a part)."""
+def _pieces(text: Text) -> list[Piece]:
+    """Return the pieces that a model reads: one for a short text, several for a long one."""
     if text.turn is not None:
-        return [((0, 0), spoken(text), False)]
+        return [((0, 0), spoken(text))]
     head = text.title if text.title and text.title not in text.body else ""
     stated = f"{text.key}: {text.value}" if text.key and text.value and text.value not in text.body else text.key or ""
     spans = parts(text.body, most=MOST_PARTS)
     if not spans:
-        return [((0, 0), "\n".join(filter(None, (head, text.body, stated))), False)]
-    return [(span, "\n".join(filter(None, (head, text.body[slice(*span)]))), True) for span in spans]
+        return [((0, 0), "\n".join(filter(None, (head, text.body, stated))))]
+    return [(span, "\n".join(filter(None, (head, text.body[slice(*span)])))) for span in spans]
 
 
-def _vectors(text: Text, pieces: Sequence[tuple[tuple[int, int], str, bool]], embedder: Embedder) -> list[Vector]:
+def _vectors(text: Text, pieces: Sequence[Piece], embedder: Embedder) -> list[Vector]:
     """Return the vector of a text and those of its parts; a whole in parts has their mean."""
     import numpy as np  # noqa: PLC0415 - 100 ms, only where there is a model
 
     from eunoe.retrieval.quantise import quantised  # noqa: PLC0415 - the same
 
-    rows = embedder.passages([piece for _, piece, _ in pieces])
-    spans = [span for span, _, _ in pieces]
-    if len(pieces) > 1 or pieces[0][2]:
+    rows = embedder.passages([piece for _, piece in pieces])
+    spans = [span for span, _ in pieces]
+    if len(pieces) > 1:
         mean = rows.mean(axis=0)
         rows = np.concatenate([(mean / max(float(np.linalg.norm(mean)), 1e-9))[None, :], rows])
         spans = [(0, len(pieces)), *spans]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from eunoe.ports.text_index import Filter
@@ -25,6 +25,8 @@ _JOINS = """
 cross join memory_versions v on v.p = pa.p and v.memory = pa.memory and v.version = pa.version
 cross join memories m on m.p = pa.p and m.id = pa.memory"""
 
+_AT_ONCE = 500  # row numbers a statement: far below the engines' limits of parameters
+
 _TAGGED = "exists (select 1 from tags t where t.p = m.p and t.tag in ({wanted}) and t.memory = m.id)"
 _PATHED = "exists (select 1 from paths f where f.p = m.p and f.memory = m.id and ({wanted}))"
 
@@ -37,6 +39,15 @@ def names(stem: str, values: Sequence[object]) -> str:
 def values(stem: str, given: Sequence[object]) -> dict[str, Any]:
     """Return the parameters that `names(stem, given)` names."""
     return {f"{stem}{at}": value for at, value in enumerate(given)}
+
+
+def among(connection: Any, sql: str, named: Mapping[str, Any], rids: Sequence[int]) -> list[tuple[Any, ...]]:
+    """Run a statement with a list `{rids}` for many row numbers, some hundreds at a time."""
+    found: list[tuple[Any, ...]] = []
+    for start in range(0, len(rids), _AT_ONCE):
+        batch = rids[start : start + _AT_ONCE]
+        found += connection.run(sql.format(rids=names("rid", batch)), {**named, **values("rid", batch)})
+    return found
 
 
 class Where:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eunoe.ports.text_index import Filter, Passage, Statistics
-from eunoe.stores.sql.filters import Where, condition, names, values
+from eunoe.stores.sql.filters import Where, among, condition, names, values
 from eunoe.stores.sql.statements import load
 
 TYPE_CHECKING = False
@@ -73,18 +73,10 @@ class SqlTextIndex:
     def passages(self, rids: Sequence[int], accept: Filter) -> list[Passage]:
         """See `TextIndex.passages`."""
         where, readable = condition(accept), _readable(accept)
-        found: list[Passage] = []
-        for start in range(0, len(rids), _RANGES):
-            batch = rids[start : start + _RANGES]
-            sql = _SQL["passages"].format(
-                visible="1" if accept.is_open else where.sql,
-                joins=where.joins,
-                rids=names("rid", batch),
-                readable=readable.sql,
-            )
-            rows = self._connection.run(sql, where.params | {"p": self._p} | values("rid", batch))
-            found += [Passage(*row) for row in rows]
-        return found
+        sql = _SQL["passages"].format(
+            visible="1" if accept.is_open else where.sql, joins=where.joins, rids="{rids}", readable=readable.sql
+        )
+        return [Passage(*row) for row in among(self._connection, sql, where.params | {"p": self._p}, rids)]
 
     def rows(self, accept: Filter) -> list[int]:
         """See `TextIndex.rows`."""
@@ -101,15 +93,7 @@ class SqlTextIndex:
 
     def standing(self, rids: Sequence[int]) -> list[tuple[int, str, int, int, int | None, int]]:
         """See `TextIndex.standing`."""
-        found: list[tuple[int, str, int, int, int | None, int]] = []
-        for start in range(0, len(rids), _RANGES):
-            batch = rids[start : start + _RANGES]
-            rows = self._connection.run(
-                _SQL["standing"].format(rids=names("rid", batch)), {"p": self._p, **values("rid", batch)}
-            )
-            found += [
-                (rid, kind, weight, at, disputed_at, opened) for rid, kind, weight, at, disputed_at, opened in rows
-            ]
+        found: list[Any] = among(self._connection, _SQL["standing"], {"p": self._p}, rids)
         return found
 
     def browse(

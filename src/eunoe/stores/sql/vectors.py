@@ -8,13 +8,12 @@ from typing import Any
 
 from eunoe.ports.vectors import Model, Text, TokenStates, Vector
 from eunoe.stores.sql.connection import Connection
-from eunoe.stores.sql.filters import names, values
+from eunoe.stores.sql.filters import among, names, values
 from eunoe.stores.sql.statements import load
 
 _SQL = load("vectors")
 
 MOST_ATTEMPTS = 5
-_AT_ONCE = 500
 _ALL_TEXTS = -1  # the token under which texts themselves are counted
 
 
@@ -256,15 +255,6 @@ def unserved(connection: Connection, p: int) -> int:
     """Return how many live passages have neither a vector of the bound model nor a job."""
     ((count,),) = connection.run(_SQL["unserved"], {"p": p})
     found: int = count
-    return found
-
-
-def among(connection: Connection, sql: str, named: dict[str, Any], rids: Sequence[int]) -> list[tuple[Any, ...]]:
-    """Run a statement for many row numbers, some hundreds at a time."""
-    found: list[tuple[Any, ...]] = []
-    for start in range(0, len(rids), _AT_ONCE):
-        batch = rids[start : start + _AT_ONCE]
-        found += connection.run(sql.format(rids=names("rid", batch)), named | values("rid", batch))
     return found
 
 

@@ -34,7 +34,8 @@ class Examination:
         self._asked = asked
         self._settings: Any = None
         self._resolution: Any = None
-        self._is_open = self._is_made = False
+        self._held: Any = None
+        self._is_made = False
 
     def run(self) -> list[Check]:
         """Return a check for each layer. Never raises: an exception is what a layer reports."""
@@ -111,6 +112,7 @@ class Examination:
 
     def _store(self) -> Facts | str:
         from eunoe import bootstrap
+        from eunoe.service.embedded import held
 
         settings = self._settings
         if settings is None:
@@ -122,36 +124,29 @@ class Examination:
         )
         try:
             facts = store.describe()
-            self._is_open = True
+            self._held = held(store)
             self._is_made = self._is_registered(store)
         finally:
             store.close()
         return facts
 
     def _model(self) -> Facts | str:
-        from eunoe import bootstrap, meaning
-        from eunoe.service.embedded import held
+        from eunoe.modelling import used_model
 
         settings = self._settings
         if settings is None:
             return "the settings must be right first"
-        chosen = meaning.choice(settings)
+        chosen = used_model(settings)
         facts: Facts = {"model": chosen.name or "none", "why": chosen.reason}
-        if not self._is_open:
+        found = self._held
+        if found is None:
             return facts if chosen.state == "ready" else chosen.reason
-        store = bootstrap.open_store(
-            settings, durability="process", clock=bootstrap.SystemClock(), entropy=bootstrap.SystemEntropy()
-        )
-        try:
-            found = held(store)
-        finally:
-            store.close()
         if found.dead:
             raise Unavailable(
                 "dead_letters",
                 f"{found.dead} texts could not be embedded ({found.error}); run `eunoe reembed` to try them again",
             )
-        return facts | found.facts()
+        return {**facts, **found.facts()}
 
     def _is_registered(self, store: Any) -> bool:
         """Tell whether opening a session would find its project: doctor must not be what registers one."""

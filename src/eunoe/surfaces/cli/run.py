@@ -76,14 +76,12 @@ def _update(row: UseCase, context: Context, inputs: Inputs) -> Any:
     return row.load()(context, inputs["target"], **cleared)
 
 
-def _rebuild(row: UseCase, context: Context, inputs: Inputs) -> Any:
-    with terminal.progress("rebuilding") as progress:
-        return row.load()(context, progress=progress, **inputs)
+def _with_progress(label: str) -> Handler:
+    def handler(row: UseCase, context: Context, inputs: Inputs) -> Any:
+        with terminal.progress(label) as progress:
+            return row.load()(context, progress=progress, **inputs)
 
-
-def _reembed(row: UseCase, context: Context, inputs: Inputs) -> Any:
-    with terminal.progress("embedding") as progress:
-        return row.load()(context, progress=progress, **inputs)
+    return handler
 
 
 def _verify(row: UseCase, context: Context, inputs: Inputs) -> Any:
@@ -105,7 +103,7 @@ _HANDLERS: dict[str, Handler] = {
     "recall": _recall,
     "get": _get,
     "update": _update,
-    "rebuild": _rebuild,
-    "reembed": _reembed,
+    "rebuild": _with_progress("rebuilding"),
+    "reembed": _with_progress("embedding"),
     "verify": _verify,
 }
