@@ -60,7 +60,7 @@ $(STAMP): pyproject.toml
 	@echo "Setting up $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	@$(BIN)/python -m pip install --quiet --editable '.[mcp,local,endpoint]' --group dev
+	@$(BIN)/python -m pip install --quiet --editable '.[mcp,local,endpoint,postgres]' --group dev
 	@touch $(STAMP)
 
 # Without it everything works but search by meaning, and the tests of that are skipped; so a failure stops nothing.

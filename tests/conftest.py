@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.postgres import Server
 
 _LOOPBACK = ("127.", "::1", "localhost", "::ffff:127.")
 
@@ -69,6 +72,22 @@ def fake_model(monkeypatch: pytest.MonkeyPatch) -> None:
 def store_path(tmp_path: Path) -> Path:
     """Return where a store may be made, in a folder that is not there yet."""
     return tmp_path / "data" / "store.sqlite"
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server]:
+    """Yield a running PostgreSQL server with pgvector; tests that need it are skipped where no package brings one."""
+    server = Server()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def postgres_store(postgres_server: Server) -> Iterator[str]:
+    """Yield the address of a store that is not there yet."""
+    address = postgres_server.fresh()
+    yield address
+    postgres_server.drop(address)
 
 
 def _is_local(family: int, address: Any) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -20,12 +21,12 @@ from eunoe.domain.ids import ID_BYTES, SECRET_BYTES, next_id
 from eunoe.domain.instants import from_us
 from eunoe.domain.project import check_project_name, check_user, numbered, own_project, slug_for
 from eunoe.domain.session import AgentSession
-from eunoe.errors import Invalid, shown
+from eunoe.errors import Invalid, Unavailable, shown
 from eunoe.models.stemmer import english_stemmer
 from eunoe.ports.clock import Clock, Entropy
 from eunoe.ports.lane import Lane
 from eunoe.ports.projects import Projects
-from eunoe.ports.store import Store
+from eunoe.ports.store import REGISTRATION, Store
 from eunoe.retrieval.lanes.key import KeyLane
 from eunoe.retrieval.lanes.keyword import KeywordLane
 from eunoe.retrieval.lanes.time import TimeLane
@@ -33,6 +34,7 @@ from eunoe.retrieval.lanes.vector import VectorLane
 from eunoe.retrieval.recipes import DEFAULT
 from eunoe.service.context import Context
 from eunoe.service.worker import Worker
+from eunoe.stores.sql.connection import Engine
 from eunoe.stores.sql.store import SqlStore
 from eunoe.stores.sqlite.engine import SqliteEngine
 
@@ -186,19 +188,49 @@ def open_store(settings: Settings, *, durability: str, clock: Clock, entropy: En
     """Open the store that the settings name.
 
     Raises:
-        Invalid: `unsupported_store`: an engine that this version does not have. Unavailable: see `SqliteEngine`.
+        Invalid: `unsupported_store`: an engine that this version does not have. Unavailable: `missing_extra`, and those
+            of `SqliteEngine` and `PostgresEngine`.
     """
-    if "://" in settings.store:
-        scheme = settings.store.partition("://")[0]
-        raise Invalid("unsupported_store", f"store={scheme}://… is not supported by this version; give a file path")
-    if settings.origin("store") == "default":
-        prepare_home(settings.home)
-    engine = SqliteEngine(settings.store, durability=durability, now_us=clock.now_us)
+    engine = _engine(settings, durability, clock)
     try:
         return SqlStore(engine, clock=clock, entropy=entropy)
     except BaseException:
         engine.close()
         raise
+
+
+def _engine(settings: Settings, durability: str, clock: Clock) -> Engine:
+    scheme = settings.store.partition("://")[0] if "://" in settings.store else "file"
+    if scheme in ("postgresql", "postgres"):
+        return _postgres(settings.store, clock)
+    if scheme != "file":
+        what = f"store={scheme}://… is not supported by this version; give a file path or postgresql://…"
+        raise Invalid("unsupported_store", what)
+    if settings.origin("store") == "default":
+        prepare_home(settings.home)
+    return SqliteEngine(settings.store, durability=durability, now_us=clock.now_us)
+
+
+def _postgres(url: str, clock: Clock) -> Engine:
+    try:
+        from eunoe.stores.postgres.engine import PostgresEngine  # noqa: PLC0415 - an extra, and 100 ms
+    except ImportError as exc:
+        what = f"store=postgresql://… needs the extra `postgres` ({exc}): pip install 'eunoe[postgres]'"
+        raise Unavailable("missing_extra", what) from exc
+
+    @contextmanager
+    def scratch() -> Iterator[Engine]:
+        """A rebuild grows in a file of this machine; the shared statements are the same."""
+        import tempfile  # noqa: PLC0415 - start-up, for those who rebuild only
+
+        with tempfile.TemporaryDirectory(prefix="eunoe-rebuild-") as folder:
+            engine = SqliteEngine(os.path.join(folder, "scratch.sqlite"), now_us=clock.now_us)  # noqa: PTH118
+            try:
+                yield engine
+            finally:
+                engine.close()
+
+    return PostgresEngine(url, now_us=clock.now_us, scratch=scratch)
 
 
 def trusted_folders(settings: Settings) -> TrustedFolders:
@@ -233,6 +265,7 @@ def slug_of(store: Store, identity: Identity, *, clock: Clock, entropy: Entropy)
     if known is not None:
         return known.slug
     with store.writing() as tx:
+        tx.lock(REGISTRATION)
         projects = tx.projects
         known = projects.find_identity(name)
         if known is not None:

@@ -93,5 +93,5 @@ def start(
     embedding = Embedding(store, found, clock, holder=entropy.random_bytes(8).hex(), most_state_bytes=most)
     worker = Worker(embedding) if background else None
     if worker is not None:
-        store.after_write = worker.wake
+        store.watch(worker.wake)
     return Started(found, embedding, worker, look)

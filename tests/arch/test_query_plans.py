@@ -17,7 +17,7 @@ from eunoe import Memory
 from eunoe.ports.text_index import Filter
 from eunoe.service.flush import flush
 from eunoe.service.projects import list_projects
-from eunoe.stores.sql.migrate import _TABLE, load_migrations
+from eunoe.stores.sql.migrate import TABLE, load_migrations
 from eunoe.stores.sql.statements import FOLDER, load
 from eunoe.stores.sqlite.connection import SqliteConnection
 
@@ -50,7 +50,7 @@ PROJECT = re.compile(r"(?<![.\w])(?:\w+\.)?p = :p\b")
 def connection() -> Iterator[SqliteConnection]:
     """A migrated, empty database: its plans are the same on every machine, for nothing was analysed."""
     connection = SqliteConnection(":memory:")
-    connection.run(_TABLE)
+    connection.run(TABLE)
     connection.db.create_scalar_function("eunoe_shape", lambda body: 0, 1, deterministic=True)
     for migration in load_migrations("sqlite"):
         connection.run(migration.sql)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
-from eunoe.bootstrap import SystemClock, SystemEntropy, lanes
+from eunoe.bootstrap import SystemClock, SystemEntropy, lanes, open_store
+from eunoe.config.settings import load_settings
 from eunoe.models.fake import FakeEmbedder
 from eunoe.ports.clock import Clock, Entropy
 from eunoe.ports.signals import Signals
 from eunoe.ports.store import Store
 from eunoe.retrieval.semantics import Semantics
 from eunoe.service.embedding import Embedding
-from eunoe.stores.sql.store import SqlStore
-from eunoe.stores.sqlite.engine import SqliteEngine
 from eunoe.testing import (
     belief_contracts,
     contracts,
@@ -31,23 +29,25 @@ from eunoe.testing.lane_contract import LaneCase
 from eunoe.testing.records import Recorder
 from eunoe.testing.signals import KeptSignals
 
-
-def sqlite(path: str) -> Store:
-    clock = ManualClock()
-    return SqlStore(SqliteEngine(path, now_us=clock.now_us), clock=clock, entropy=SeededEntropy("contract"))
-
-
-STORES: dict[str, Callable[[Path], Store]] = {
-    "sqlite file": lambda folder: sqlite(str(folder / "store" / "store.sqlite")),
-    "sqlite memory": lambda _: sqlite(":memory:"),
+# Engine → where its store is, as `EUNOE_STORE` names it.
+PLACES: dict[str, Callable[[pytest.FixtureRequest], str]] = {
+    "sqlite file": lambda request: str(request.getfixturevalue("store_path")),
+    "sqlite memory": lambda _: ":memory:",
+    "postgres": lambda request: str(request.getfixturevalue("postgres_store")),
 }
 
 
-@pytest.fixture(params=sorted(STORES))
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened = STORES[request.param](tmp_path)
+@pytest.fixture(params=sorted(PLACES))
+def store(request: pytest.FixtureRequest) -> Iterator[Store]:
+    opened = opened_at(PLACES[request.param](request))
     yield opened
     opened.close()
+
+
+def opened_at(place: str) -> Store:
+    clock = ManualClock()
+    settings = load_settings({}, store=place)
+    return open_store(settings, durability="process", clock=clock, entropy=SeededEntropy("contract"))
 
 
 def with_meaning(lane: str, question: str) -> LaneCase:
@@ -84,12 +84,12 @@ def entropy(request: pytest.FixtureRequest) -> Entropy:
     return request.param()
 
 
-@pytest.fixture(params=["kept", *sorted(STORES)])
-def signals(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Signals]:
+@pytest.fixture(params=["kept", *sorted(PLACES)])
+def signals(request: pytest.FixtureRequest) -> Iterator[Signals]:
     if request.param == "kept":
         yield KeptSignals(since=START_US)
         return
-    opened = STORES[request.param](tmp_path)
+    opened = opened_at(PLACES[request.param](request))
     for slug in ("acme/api", "acme/other"):
         Recorder(opened, slug=slug)
     yield opened.signals

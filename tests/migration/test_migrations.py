@@ -229,7 +229,7 @@ def test_apply_leaves_the_end_of_the_transaction_to_its_caller(old: Path) -> Non
     connection = SqliteConnection(str(old))
     try:
         connection.run("begin exclusive")
-        apply(connection, [LATER], now=1)
+        apply(connection, [LATER], now=1, execute=connection.run)
         connection.run("rollback")
     finally:
         connection.close()

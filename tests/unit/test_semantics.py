@@ -46,6 +46,8 @@ class Loader:
 class ViewOf:
     """The part of `View` that sight needs: the model that is bound, and no vectors."""
 
+    are_searched = False
+
     def __init__(self, bound: Model | None) -> None:
         self._bound = bound
         self.models = self

@@ -43,7 +43,8 @@ class Ledger(Protocol):
         """Write an event with its head and counters; `number` is the last memory number given so far.
 
         Raises:
-            Conflict: `duplicate_event`: its id, place in the chain or dedupe key is taken.
+            Conflict: `duplicate_event`: its id, place in the chain or dedupe key is taken. It may come with the next
+                question or at the end of the transaction, which is lost then.
         """
 
     def events(self, *, after: int = 0, memory: str | None = None, newest_first: bool = False) -> Iterator[Event]:

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from eunoe.ports.survey import Survey
     from eunoe.ports.text_index import TextIndex
     from eunoe.ports.upkeep import Upkeep
-    from eunoe.ports.vectors import Jobs, Models, Vectors, WritableVectors
+    from eunoe.ports.vectors import Jobs, Model, Models, Vectors, WritableVectors
 else:
     Protocol = object  # Protocols are for the type checker; making them costs every command several milliseconds
+
+
+REGISTRATION = 0  # in place of a project's number, which is at least 1
 
 
 class View(Protocol):
@@ -67,18 +70,18 @@ class Writing(View, Protocol):
     def vectors(self, p: int, model: int) -> WritableVectors:
         """Return what a model made of a project's texts, to be written to as well."""
 
+    def lock(self, p: int) -> None:
+        """Hold off other writers of a project until the transaction ends; `REGISTRATION`: whoever registers projects.
+
+        What is read afterwards is the newest. Whoever writes to a project begins with this; registration comes first.
+        """
+
     def apply(self, changes: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """Make row changes in order; see `eunoe.projections.changes`."""
 
 
 class Store(Protocol):
-    """One database, embedded or served.
-
-    Attributes:
-        after_write: Called after each write transaction that was committed; must return at once.
-    """
-
-    after_write: Callable[[], None] | None
+    """One database, embedded or served."""
 
     @property
     def uuid(self) -> str:
@@ -92,14 +95,24 @@ class Store(Protocol):
         """Yield one consistent state; several threads may read at once."""
 
     def writing(self) -> AbstractContextManager[Writing]:
-        """Yield a write transaction; writers of all processes take turns.
+        """Yield a write transaction; writers of one project, in all processes, take turns.
 
         Raises:
-            Unavailable: locked, read-only, full, or migrated by a newer Eunoe; nothing was written.
+            Unavailable: locked, read-only, full, or migrated by a newer Eunoe; nothing was written. `serialization`:
+                two transactions waited for each other, and this one was given up.
         """
 
     def rebuilding(self, p: int) -> AbstractContextManager[Rebuilding]:
         """Yield empty projections of one project beside the old ones."""
+
+    def watch(self, wake: Callable[[], None]) -> None:
+        """Call `wake` after each write transaction of this process, and of others where the engine can tell.
+
+        It must return at once; it may be called in vain, from any thread.
+        """
+
+    def tend_vectors(self, p: int, model: Model) -> None:
+        """Make what searching a project's many vectors needs; may take minutes, and holds nobody up."""
 
     def describe(self) -> dict[str, Any]:
         """Return what `doctor` shows."""

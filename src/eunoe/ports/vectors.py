@@ -10,6 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Protocol
+
+    from eunoe.ports.text_index import Filter
 else:
     Protocol = object
 
@@ -108,6 +110,16 @@ class Text:
 
 class Vectors(Protocol):
     """Reads of one project's vectors by one model, inside one consistent state."""
+
+    @property
+    def are_searched(self) -> bool:
+        """Tell whether the store compares vectors itself, by `nearest`; otherwise each process does."""
+
+    def nearest(self, vector: bytes, accept: Filter, *, limit: int) -> list[tuple[int, float]]:
+        """Return (row number of a text, cosine) of texts that pass a filter, those nearest to an f16 vector first.
+
+        A text once, by its nearest part; ties by number. Only where `are_searched`.
+        """
 
     def position(self) -> tuple[int, int]:
         """Return the newest generation and how many removals there were; whoever sees another number loads anew."""

@@ -15,6 +15,12 @@ def quantised(rows: Any) -> tuple[Any, Any]:
     return np.rint(rows / scales[..., None]).astype(np.int8), scales.astype(np.float32)
 
 
+def halves(vector: Any) -> bytes:
+    """Return a vector's numbers as f16, little-endian."""
+    packed: bytes = np.asarray(vector, "<f2").tobytes()
+    return packed
+
+
 def pack_states(states: Any) -> bytes:
     """Return token states as int8 rows, followed by their f16 scales."""
     rows, scales = quantised(states)

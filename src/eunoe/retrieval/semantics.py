@@ -118,6 +118,8 @@ class Semantics:
         if bound.fingerprint != embedder.fingerprint:
             raise other_model(bound, embedder)
         vectors = view.vectors(p, bound.id)
+        if vectors.are_searched:
+            return Sight(vectors, None, self._keep_states and embedder.has_states)
         with self._lock:
             matrix = self._matrix(p, bound)
             matrix.catch_up(vectors)
@@ -148,7 +150,7 @@ def other_model(bound: Model, embedder: Embedder) -> Unavailable:
 class Sight:
     """What a model sees of one project in one consistent state."""
 
-    def __init__(self, vectors: Vectors, matrix: Matrix, has_states: bool) -> None:
+    def __init__(self, vectors: Vectors, matrix: Matrix | None, has_states: bool) -> None:
         self._vectors = vectors
         self._matrix = matrix
         self.has_states = has_states
@@ -158,9 +160,13 @@ class Sight:
     ) -> list[tuple[Passage, float]]:
         """Return the passages nearest to a vector that pass a filter, best first, and about their cosines.
 
-        Exact: all are compared. The cheap question comes first: the nearest of all, then what the filter says of them.
-        Where some do not pass and too few are left, the passages that pass are looked up, and compared alone.
+        Exact where this process compares them. Then the cheap question comes first: the nearest of all, then what the
+        filter says of them. Where some do not pass and too few are left, the passages that pass are compared alone.
         """
+        if self._matrix is None:
+            from eunoe.retrieval.quantise import halves  # noqa: PLC0415 - NumPy, only where there is a model
+
+            return _passing(self._vectors.nearest(halves(vector), accept, limit=limit), index, accept)
         if not narrow:
             found = self._matrix.nearest(vector, limit=limit)
             passed = _passing(found, index, accept)

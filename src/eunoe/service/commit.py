@@ -12,7 +12,7 @@ from eunoe.domain.ids import ID_BYTES, SECRET_BYTES, next_id
 from eunoe.domain.rendering import Statement, static_tokens
 from eunoe.domain.sealing import SALT_BYTES, seal
 from eunoe.ports.projects import Project
-from eunoe.ports.store import Writing
+from eunoe.ports.store import REGISTRATION, Writing
 from eunoe.projections.decided import decided
 from eunoe.projections.project import needs_whole, touched
 from eunoe.projections.project import project as project_event
@@ -132,6 +132,9 @@ def open_session(context: Context, tx: Writing) -> Session:
     """Begin writing to the context's project, which is registered and gets its first event if it is new."""
     known = context.project(tx)
     if known is None:
+        tx.lock(REGISTRATION)
+        known = context.project(tx)
+    if known is None:
         known = tx.projects.register(
             uuid=next_id(context.clock.now_us(), context.entropy.random_bytes(ID_BYTES)),
             slug=context.slug,
@@ -139,6 +142,7 @@ def open_session(context: Context, tx: Writing) -> Session:
             secret=context.entropy.random_bytes(SECRET_BYTES),
             now=context.clock.now_us(),
         )
+    tx.lock(known.p)
     session = Session(context, tx, known)
     if session.position.seq == 0:
         content = {"slug": known.slug, "identity": known.identity}

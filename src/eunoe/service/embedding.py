@@ -12,7 +12,7 @@ from threading import Lock
 
 from eunoe.errors import EunoeError
 from eunoe.ports.clock import Clock
-from eunoe.ports.store import Store
+from eunoe.ports.store import REGISTRATION, Store
 from eunoe.ports.vectors import Model
 from eunoe.retrieval.semantics import Semantics, other_model
 from eunoe.service.embedding_plan import planned
@@ -111,6 +111,7 @@ class Embedding:
                 return None
             bound = tx.models.bound()
             if bound is None:
+                tx.lock(REGISTRATION)
                 bound = tx.models.register(embedder.name, embedder.fingerprint, embedder.dim)
                 tx.models.bind(bound, now=now)
             if bound.fingerprint != embedder.fingerprint:
@@ -141,6 +142,7 @@ class Embedding:
         if made is None:
             return 0
         with self._store.writing() as tx:
+            tx.lock(p)
             kept, done = made.still_true(plan, planned(tx.jobs, p, plan.rids))
             vectors = tx.vectors(p, model.id)
             vectors.put(kept.vectors, kept.states, kept.sources)
@@ -166,4 +168,5 @@ class Embedding:
                 size = view.vectors(p, model.id).sizes()["state_bytes"]
             if size > self._most_state_bytes:
                 with self._store.writing() as tx:
+                    tx.lock(p)
                     tx.vectors(p, model.id).drop_states(keep_bytes=self._most_state_bytes * 9 // 10)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from eunoe.domain.document import Document
 from eunoe.errors import Conflict, shown
 from eunoe.ports.projects import Project
-from eunoe.ports.store import Writing
+from eunoe.ports.store import REGISTRATION, Writing
 from eunoe.projections.project import check_known
 from eunoe.service.cap import check_room, standing
 from eunoe.service.commit import open_session
@@ -53,6 +53,7 @@ def import_document(context: Context, document: Mapping[str, Any], *, progress: 
     for event in read.events:
         check_known(event.type, event.v)
     with context.store.writing() as tx:
+        tx.lock(REGISTRATION)
         project = context.project(tx)
         held = tx.projects.find_uuid(read.uuid)
         if held is not None:
@@ -91,6 +92,7 @@ def _adopt(
         )
     else:
         project = tx.projects.adopt(project, uuid=document.uuid, secret=document.secret)
+    tx.lock(project.p)
     ledger, replay = tx.ledger(project.p), Replay(project.p, context.analyser.terms)
     for done, event in enumerate(document.events, 1):
         number = replay.number + (event.type == "memory.recorded")

@@ -56,6 +56,8 @@ def forget(
         raise Refused("empty_filter", "name one memory, or at least one filter such as tags or kinds; not everything")
     with context.store.reading() if dry_run else context.store.writing() as view:
         project = context.existing(view)
+        if not dry_run:
+            view.lock(project.p)  # type: ignore[attr-defined]  # a write transaction when not a dry run
         accept = to_filter(context, now=context.moment(view, project), **given)
         idents = view.memories(project.p).select(accept, limit=limits.LONG_BODY)
         found = list(view.memories(project.p).read(idents, now=accept.now).values())

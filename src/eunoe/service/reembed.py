@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from eunoe.errors import Conflict, Unavailable
+from eunoe.ports.store import REGISTRATION
 from eunoe.ports.vectors import Model
 from eunoe.service.context import Context
 from eunoe.service.embedding import BATCH, LEASE_US, Embedding
@@ -68,6 +69,7 @@ def reembed(context: Context, *, everything: bool = False, progress: Progress | 
         raise Unavailable("no_model", context.semantics.absent or "EUNOE_MODEL=none: there is no model")
     now = context.clock.now_us()
     with context.store.writing() as tx:
+        tx.lock(REGISTRATION)
         if not tx.models.lease(LEASE, embedding.holder, now=now, until=now + LEASE_US):
             raise Conflict("reembedding", "another process is embedding this store anew; wait until it has ended")
         bound = tx.models.bound()
@@ -85,6 +87,7 @@ def _finished(context: Context, model: Model, *, everything: bool, progress: Pro
     with context.store.writing() as tx:
         tx.jobs.revive()
         for p in tx.projects.numbers():
+            tx.lock(p)
             tx.jobs.requeue(p, model=0 if everything else model.id)
     done = flush(context, progress=progress)
     return Reembedded(model.name, None, done.embedded, done.waiting, done.dead, done.error)
@@ -105,10 +108,12 @@ def _changed(
             after, done = batch[-1], done + len(batch)
             if progress is not None:
                 progress(done, total)
+        context.store.tend_vectors(p, target)
     with context.store.writing() as tx:
         tx.models.bind(target, now=context.clock.now_us())
         tx.jobs.revive()
         for p in tx.projects.numbers():
+            tx.lock(p)
             tx.vectors(p, bound.id).clear()
             tx.jobs.requeue(p, model=target.id)
     rest = flush(context)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from eunoe.domain.chain import ChainChecker
-from eunoe.domain.event import GENESIS
+from eunoe.domain.event import GENESIS, Event
 from eunoe.domain.ids import NIL
 from eunoe.errors import Conflict, EunoeError, Unavailable
 from eunoe.ports.clock import Clock, Entropy
@@ -205,11 +205,13 @@ class LedgerContract:
         following, _ = recorder.event(at, "project.created", {}, None)
         for taken in ({"id": first.id}, {"dedupe_key": "once"}, {"n": first.n}):
             event = following._replace(**taken)
-            with store.writing() as tx:
-                ledger = tx.ledger(recorder.p)
-                error = refusal(lambda ledger=ledger, event=event: ledger.append(event, number=0))  # type: ignore[misc]
+            error = refusal(lambda event=event: self.append(store, recorder.p, event))  # type: ignore[misc]
             assert isinstance(error, Conflict)
             assert error.code == "duplicate_event"
+
+    def append(self, store: Store, p: int, event: Event) -> None:
+        with store.writing() as tx:
+            tx.ledger(p).append(event, number=0)
 
     def test_stored_bytes_are_those_that_were_hashed(self, store: Store) -> None:
         recorder = Recorder(store)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -27,12 +27,43 @@ class Connection(Protocol):
         """Yield rows one by one, in memory that does not grow with their number."""
         ...
 
+    def load(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
+        """Insert many new rows of a table as fast as the engine can."""
+        ...
+
+    def lock(self, p: int) -> None:
+        """Hold off other writers of a project until the transaction ends; 0: whoever registers projects.
+
+        What is read afterwards is the newest. Needs a write transaction. Projects never wait for one another.
+        """
+        ...
+
     def index(self, rows: Sequence[Params]) -> None:
         """Put passages into the full-text index; rows are those of the change `fulltext_insert`."""
         ...
 
-    def match(self, p: int, terms: Sequence[str], where: Where, limit: int) -> list[Row]:
-        """Return candidates for any of the terms that pass a condition, best first, as rows of `Passage`."""
+    def ranked(self, p: int, terms: Sequence[str], where: Where | None) -> tuple[str, dict[str, Any]]:
+        """Return the statement that ranks a project's passages by any of the terms, and its parameters.
+
+        It gives (rid, place) for the `:limit` of the least place, the highest rid first among equals, and with a filter
+        only of those that pass it. The filter's own parameters are not among those returned.
+        """
+        ...
+
+    @property
+    def searches_vectors(self) -> bool:
+        """Tell whether the engine compares vectors itself; otherwise each process does."""
+        ...
+
+    def index_vectors(self, p: int, model: int, rows: Sequence[tuple[int, bytes]]) -> None:
+        """Let (rid, f16 numbers) be found by `nearest`. They leave it with their rows of `vectors`."""
+        ...
+
+    def nearest(self, p: int, model: int, vector: bytes, where: Where, limit: int) -> list[tuple[int, float]]:
+        """Return (rid of a text or a part, cosine) of the vectors nearest to one whose passages pass, nearest first.
+
+        Only where `searches_vectors`.
+        """
         ...
 
 
@@ -40,6 +71,7 @@ class Engine(Protocol):
     """One database, reached by SQL."""
 
     dialect: str
+    occurrences: int  # of a term in one field that the full-text index tells apart at most
 
     def scratch(self) -> AbstractContextManager[Engine]:
         """Yield an empty database of the same schema, gone at the end."""
@@ -58,10 +90,19 @@ class Engine(Protocol):
         ...
 
     def writing(self, *, patient: bool = True) -> AbstractContextManager[Connection]:
-        """Yield the connection of a write transaction: commit at the end, roll back on any error; one at a time.
+        """Yield the connection of a write transaction: commit at the end, roll back on any error.
 
-        Whoever is not `patient` gets `locked` within a few milliseconds where another one is writing.
+        One at a time; where the engine has several writers, one a project, behind `Connection.lock`. Whoever is not
+        `patient` gets `locked` within a few milliseconds where another one is writing.
         """
+        ...
+
+    def watch(self, wake: Callable[[], None]) -> None:
+        """Call `wake` when another process has written, if the engine tells; it may also be called in vain."""
+        ...
+
+    def tend_vectors(self, p: int, model: int, dim: int) -> None:
+        """Make what searching a project's many vectors needs, outside of any transaction; cheap when it is there."""
         ...
 
     def describe(self) -> dict[str, Any]:

@@ -38,9 +38,7 @@ class SqlLedger:
         except Unavailable as exc:
             if exc.code != "constraint":
                 raise
-            raise Conflict(
-                "duplicate_event", f"the event {event.id} or its dedupe key is in the ledger already"
-            ) from exc
+            raise duplicate_event(str(exc)) from exc
         run(_SQL["head_set"], {"p": p, "stream": event.stream, "n": event.n, "hash": event.hash})
         counters = {"p": p, "seq": event.seq, "id": event.id, "recorded_at": event.recorded_at, "number": number}
         run(_SQL["counters_set"], counters)
@@ -79,6 +77,11 @@ class SqlLedger:
         """See `Ledger.count`."""
         total: int = self._connection.run(_SQL["event_count"], {"p": self._p})[0][0]
         return total
+
+
+def duplicate_event(told: str) -> Conflict:
+    """Return the error of an event whose id, place or dedupe key is another's."""
+    return Conflict("duplicate_event", f"an event of this id or dedupe key is in the ledger already: {told}")
 
 
 def _event(row: Row) -> Event:

@@ -7,7 +7,7 @@ one that has been applied is an error. A database made by a newer Eunoe is refus
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from eunoe.errors import Unavailable
@@ -15,7 +15,7 @@ from eunoe.stores.sql.connection import Connection
 
 FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 
-_TABLE = """
+TABLE = """
 create table if not exists migrations (
   no integer primary key, name text not null, checksum text not null, applied_at integer not null
 )"""
@@ -51,13 +51,12 @@ def load_migrations(dialect: str, folder: str = FOLDER) -> list[Migration]:
 
 
 def check_applied(connection: Connection, migrations: Sequence[Migration], place: str) -> list[Migration]:
-    """Return the migrations that are still to be applied.
+    """Return the migrations that are still to be applied, by what the table of migrations says.
 
     Raises:
         Unavailable: `newer_schema`: the database knows migrations that we do not; `edited_migration`: one that was
             applied reads differently now.
     """
-    connection.run(_TABLE)
     applied = connection.run("select no, name, checksum from migrations order by no")
     known = {each.no: each for each in migrations}
     for no, name, checksum in applied:
@@ -72,14 +71,30 @@ def check_applied(connection: Connection, migrations: Sequence[Migration], place
     return [each for each in migrations if each.no > len(applied)]
 
 
-def apply(connection: Connection, pending: Sequence[Migration], *, now: int) -> None:
-    """Apply migrations inside the caller's exclusive transaction, each with the record that it ran."""
+def apply(connection: Connection, pending: Sequence[Migration], *, now: int, execute: Callable[[str], object]) -> None:
+    """Apply migrations inside the caller's exclusive transaction, each with the record that it ran.
+
+    Args:
+        connection: Of the transaction.
+        pending: What to apply, by number.
+        now: The time, for the record.
+        execute: Runs the statements of a migration in the same transaction.
+    """
     for each in pending:
-        connection.run(each.sql)
+        execute(each.sql)
         connection.run(
             "insert into migrations (no, name, checksum, applied_at) values (:no, :name, :checksum, :now)",
             {"no": each.no, "name": each.name, "checksum": each.checksum, "now": now},
         )
+
+
+def older_schema(place: str, found: int, known: int) -> Unavailable:
+    """Return the error for a store that this process may not migrate."""
+    return Unavailable(
+        "older_schema",
+        f"the store {place!r} has schema {found}, this Eunoe needs {known}; run `eunoe doctor` to bring it there",
+        details={"store": place, "found": found, "known": known},
+    )
 
 
 def newer_schema(place: str, found: int, known: int) -> Unavailable:

@@ -119,14 +119,11 @@ class SqlRebuilding:
         for table in reversed(TABLES):
             old.run(_SQL["clear"].format(table=table), {"p": self._p})
         for table, columns in TABLES.items():
-            sql = _SQL["copy"].format(
-                table=table, columns=", ".join(columns), values=", ".join(f":{name}" for name in columns)
-            )
-            rows = (dict(zip(columns, row, strict=True)) for row in self._dump(self._new, table, columns))
+            rows = self._dump(self._new, table, columns)
             while batch := list(islice(rows, _COPIED)):
-                old.many(sql, batch)
+                old.load(table, columns, batch)
                 if table == "passages":
-                    old.index([_fulltext(row) for row in batch])
+                    old.index([fulltext(dict(zip(columns, row, strict=True))) for row in batch])
         tend(old, self._p)
 
     def _prepare(self) -> None:
@@ -168,14 +165,16 @@ class SqlRebuilding:
         Both are (term, row, field) of each occurrence; adding up their hashes needs no sorting.
         """
         old = _sum(self._engine.indexed(self._locked(), self._p))
-        new = _sum_of_occurrences(self._dump(self._new, "passages", ("rid", "terms")))
+        new = _sum_of_occurrences(self._dump(self._new, "passages", ("rid", "terms")), self._engine.occurrences)
         return int(old != new)
 
     def _dump(self, connection: Connection, table: str, columns: Sequence[str]) -> Iterator[Row]:
         return connection.stream(_SQL["dump"].format(table=table, columns=", ".join(columns)), {"p": self._p})
 
     def _sorted(self, connection: Connection, table: str, columns: Sequence[str]) -> Iterator[Row]:
-        return connection.stream(_SQL["dump_sorted"].format(table=table, columns=", ".join(columns)), {"p": self._p})
+        order = ", ".join(f"{name} nulls first" for name in columns)
+        sql = _SQL["dump_sorted"].format(table=table, columns=", ".join(columns), order=order)
+        return connection.stream(sql, {"p": self._p})
 
     def _locked(self) -> Connection:
         if self._old is None:
@@ -204,15 +203,15 @@ def _sum(entries: Iterable[Row]) -> int:
     return sum(map(hash, entries))
 
 
-def _sum_of_occurrences(passages: Iterable[Row]) -> int:
-    """Return `_sum` of (term, row, field) of each occurrence in passages of (rid, terms)."""
+def _sum_of_occurrences(passages: Iterable[Row], most: int) -> int:
+    """Return `_sum` of (term, row, field) of each occurrence in passages of (rid, terms), of `most` in one field."""
     total = 0
     for rid, packed in passages:
         for line in packed[1:-1].split("\n") if len(packed) > 1 else ():
             term, _, numbers = line.partition(" ")
             for field, count in enumerate(numbers.split(",")):
                 if count != "0":
-                    total += int(count) * hash((term, rid, FIELDS[field]))
+                    total += min(int(count), most) * hash((term, rid, FIELDS[field]))
     return total
 
 
@@ -221,7 +220,7 @@ def _place(row: Row) -> list[tuple[int, Any]]:
     return [(0, 0) if value is None else (1, value) if isinstance(value, int) else (2, value) for value in row]
 
 
-def _fulltext(row: Mapping[str, Any]) -> dict[str, Any]:
+def fulltext(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a passage's full-text row out of its term counts; the order of words does not matter to ranking."""
     fields: tuple[list[str], ...] = tuple([] for _ in FIELDS)
     for term in term_names(row["terms"]):

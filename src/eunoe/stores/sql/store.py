@@ -19,6 +19,7 @@ from eunoe.stores.sql.text_index import SqlTextIndex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from eunoe.ports.vectors import Model
     from eunoe.stores.sql.rebuild import SqlRebuilding
     from eunoe.stores.sql.survey import SqlSurvey
     from eunoe.stores.sql.upkeep import SqlUpkeep
@@ -86,6 +87,10 @@ class SqlView:
         """See `View.snapshots`."""
         return snapshots(self._connection, p, idents, whole=whole)
 
+    def lock(self, p: int) -> None:
+        """See `Writing.lock`."""
+        self._connection.lock(p)
+
     def apply(self, changes: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """See `Writing.apply`."""
         apply_changes(self._connection, changes)
@@ -105,7 +110,7 @@ class SqlStore:
                 connection.run(_SQL["store_insert"], {"uuid": uuid, "now": clock.now_us()})
                 rows = connection.run(_SQL["store_uuid"])
         self._uuid: str = rows[0][0]
-        self.after_write: Callable[[], None] | None = None
+        self._wakes: list[Callable[[], None]] = []
         self._signals = SqlSignals(engine)
 
     @property
@@ -129,8 +134,8 @@ class SqlStore:
         """See `Store.writing`."""
         with self._engine.writing() as connection:
             yield SqlView(connection)
-        if self.after_write is not None:
-            self.after_write()
+        for wake in self._wakes:
+            wake()
 
     @contextmanager
     def rebuilding(self, p: int) -> Iterator[SqlRebuilding]:
@@ -139,6 +144,15 @@ class SqlStore:
 
         with self._engine.scratch() as scratch, scratch.writing() as connection:
             yield SqlRebuilding(self._engine, connection, p)
+
+    def watch(self, wake: Callable[[], None]) -> None:
+        """See `Store.watch`."""
+        self._wakes.append(wake)
+        self._engine.watch(wake)
+
+    def tend_vectors(self, p: int, model: Model) -> None:
+        """See `Store.tend_vectors`."""
+        self._engine.tend_vectors(p, model.id, model.dim)
 
     def describe(self) -> dict[str, Any]:
         """See `Store.describe`."""

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     class Searcher(Protocol):
-        """The part of a connection that searching needs; `match` is each engine's own."""
+        """The part of a connection that searching needs; `ranked` is each engine's own."""
 
         def run(self, sql: str, params: Mapping[str, Any] = ...) -> list[tuple[Any, ...]]:
             """Run one statement."""
 
-        def match(self, p: int, terms: Sequence[str], where: Where, limit: int) -> list[tuple[Any, ...]]:
-            """Return rows of `Passage`, best first."""
+        def ranked(self, p: int, terms: Sequence[str], where: Where | None) -> tuple[str, dict[str, Any]]:
+            """Return the statement that ranks passages by any of the terms, and its parameters."""
 
 
 _SQL = load("search")
@@ -50,8 +50,28 @@ class SqlTextIndex:
         return Statistics(totals[0][0], totals[0][1], dict(found))
 
     def candidates(self, terms: Sequence[str], accept: Filter, *, limit: int) -> list[Passage]:
-        """See `TextIndex.candidates`."""
-        return [Passage(*row) for row in self._connection.match(self._p, terms, condition(accept), limit)]
+        """See `TextIndex.candidates`.
+
+        The cheap question comes first. Its answer is final when the engine had no more than `limit` matches, or when
+        all of them passed; otherwise rows that did not pass have taken places, and the exact question follows.
+        """
+        if not terms or limit < 1:
+            return []
+        where = condition(accept)
+        rows = self._ranked(terms, where, limit, filter_first=False)
+        passed = [Passage(*row) for row in rows if row[-1]]
+        if len(rows) < limit or len(passed) == len(rows):
+            return passed
+        return [Passage(*row) for row in self._ranked(terms, where, limit, filter_first=True)]
+
+    def _ranked(self, terms: Sequence[str], where: Where, limit: int, *, filter_first: bool) -> list[tuple[Any, ...]]:
+        """Return rows of `Passage`, best first, whose last column tells whether a row passes.
+
+        With `filter_first` the filter counts before the limit, at the price of a look-up for every match.
+        """
+        ranked, params = self._connection.ranked(self._p, terms, where if filter_first else None)
+        sql = _SQL["candidates"].format(ranked=ranked, visible=where.sql, joins=where.joins)
+        return self._connection.run(sql, where.params | params | {"p": self._p, "limit": limit})
 
     def neighbours(self, ranges: Sequence[tuple[str, int, int]], accept: Filter) -> list[Passage]:
         """See `TextIndex.neighbours`."""

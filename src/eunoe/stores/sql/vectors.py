@@ -6,9 +6,10 @@ from array import array
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from eunoe.ports.vectors import Model, Text, TokenStates, Vector
+from eunoe.ports.text_index import Filter
+from eunoe.ports.vectors import Model, Text, TokenStates, Vector, whole
 from eunoe.stores.sql.connection import Connection
-from eunoe.stores.sql.filters import among, names, values
+from eunoe.stores.sql.filters import among, condition, names, values
 from eunoe.stores.sql.statements import load
 
 _SQL = load("vectors")
@@ -22,7 +23,26 @@ class SqlVectors:
 
     def __init__(self, connection: Connection, p: int, model: int) -> None:
         self._connection = connection
+        self._p = p
+        self._model = model
         self._named = {"p": p, "model": model}
+
+    @property
+    def are_searched(self) -> bool:
+        """See `Vectors.are_searched`."""
+        return self._connection.searches_vectors
+
+    def nearest(self, vector: bytes, accept: Filter, *, limit: int) -> list[tuple[int, float]]:
+        """See `Vectors.nearest`. Twice as many are asked for: room for several parts of one text."""
+        wanted, where = 2 * limit, condition(accept)
+        while True:
+            found = self._connection.nearest(self._p, self._model, vector, where, wanted)
+            best: dict[int, float] = {}
+            for rid, cosine in found:
+                best[whole(rid)] = max(cosine, best.get(whole(rid), cosine))
+            if len(best) >= limit or len(found) < wanted:
+                return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+            wanted *= 4
 
     def position(self) -> tuple[int, int]:
         """See `Vectors.position`."""
@@ -70,6 +90,7 @@ class SqlVectors:
         self._connection.many(_SQL["vector_put"], rows)
         if rows:
             self._run("position_set", generation=generation, removals=removals)
+            self._connection.index_vectors(self._p, self._model, [(each.rid, each.vector) for each in vectors])
         self.remove_states([each.rid for each in states])
         self._connection.many(_SQL["states_put"], [self._named | _columns(each) for each in states])
         for each in states:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import time
-from operator import itemgetter
 
 import apsw
 
 from eunoe.errors import Unavailable
-from eunoe.stores.sqlite.fulltext import INSERT, block, fulltext_row, match_any, select
+from eunoe.stores.sql.parameters import by_place
+from eunoe.stores.sqlite.fulltext import INSERT, fulltext_row, ranked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from eunoe.stores.sql.filters import Where
+    from eunoe.stores.sql.parameters import Pick
 
 APPLICATION_ID = 0x45554E4F  # "EUNO"
 BUSY_WAIT_S = 10.0
@@ -33,6 +34,8 @@ _SYNCHRONOUS = {"process": "normal", "power": "full"}
 
 class SqliteConnection:
     """A connection; see `eunoe.stores.sql.connection.Connection`. Use it from one thread at a time."""
+
+    searches_vectors = False
 
     def __init__(self, path: str, *, durability: str = "process", busy_wait_s: float = BUSY_WAIT_S) -> None:
         self.path = path
@@ -93,21 +96,27 @@ class SqliteConnection:
         except apsw.Error as exc:
             raise translated(exc, self.path) from exc
 
-    def match(self, p: int, terms: Sequence[str], where: Where, limit: int) -> list[tuple[Any, ...]]:
-        """Return candidates as rows of `Passage`, best first, only those that pass the condition `where`.
+    def ranked(self, p: int, terms: Sequence[str], where: Where | None) -> tuple[str, dict[str, Any]]:
+        """See `Connection.ranked`."""
+        return ranked(p, terms, where)
 
-        The cheap question comes first. Its answer is final when the engine had no more than `limit` matches, or when
-        all of them passed; otherwise rows that did not pass have taken places, and the exact question follows.
-        """
-        if not terms or limit < 1:
-            return []
-        first, last = block(p)
-        params = where.params | {"p": p, "words": match_any(p, terms), "first": first, "last": last, "limit": limit}
-        rows = self.run(select(where, filter_first=False), params)
-        passed = [row for row in rows if row[-1]]
-        if len(rows) < limit or len(passed) == len(rows):
-            return passed
-        return self.run(select(where, filter_first=True), params)
+    def load(self, table: str, columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+        """See `Connection.load`."""
+        marks = ", ".join("?" * len(columns))
+        try:
+            self.db.executemany(f"insert into {table} ({', '.join(columns)}) values ({marks})", rows)  # noqa: S608 - ours
+        except apsw.Error as exc:
+            raise translated(exc, self.path) from exc
+
+    def lock(self, p: int) -> None:
+        """See `Connection.lock`: a write transaction holds the whole file already."""
+
+    def index_vectors(self, p: int, model: int, rows: Sequence[tuple[int, bytes]]) -> None:
+        """See `Connection.index_vectors`: processes compare vectors themselves."""
+
+    def nearest(self, p: int, model: int, vector: bytes, where: Where, limit: int) -> list[tuple[int, float]]:
+        """See `Connection.nearest`."""
+        raise NotImplementedError("SQLite does not search vectors")
 
     def close(self) -> None:
         """Close the connection. Closing twice is allowed."""
@@ -117,24 +126,14 @@ class SqliteConnection:
             raise translated(exc, self.path) from exc
 
 
-_POSITIONAL: dict[str, tuple[str, Callable[[Mapping[str, Any]], tuple[Any, ...]]]] = {}
+_POSITIONAL: dict[str, tuple[str, Pick]] = {}
 
 
-def _positional(sql: str) -> tuple[str, Callable[[Mapping[str, Any]], tuple[Any, ...]]]:
-    """Return a statement with `?` for its `:names`, and what turns named values into a row for it.
-
-    Binding by name looks each name up anew for each row; over many rows that is half of the cost of an insertion.
-    """
+def _positional(sql: str) -> tuple[str, Pick]:
+    """Return a statement with `?` for its `:names`: binding by name is half of the cost of inserting many rows."""
     known = _POSITIONAL.get(sql)
     if known is None:
-        head, *parts = sql.split(":")
-        wanted = []
-        for part in parts:
-            name = part[: next((at for at, char in enumerate(part) if not (char.isalnum() or char == "_")), len(part))]
-            wanted.append(name)
-            head += "?" + part[len(name) :]
-        pick = itemgetter(*wanted)
-        known = _POSITIONAL[sql] = (head, pick if len(wanted) > 1 else lambda row: (row[wanted[0]],))
+        known = _POSITIONAL[sql] = by_place(sql, lambda _: "?", once=False)
     return known
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +14,15 @@ import apsw
 
 from eunoe.errors import Unavailable, shown
 from eunoe.stores.sql.connection import Row
-from eunoe.stores.sql.migrate import Migration, apply, check_applied, load_migrations, newer_schema
+from eunoe.stores.sql.migrate import (
+    TABLE,
+    Migration,
+    apply,
+    check_applied,
+    load_migrations,
+    newer_schema,
+    older_schema,
+)
 from eunoe.stores.sqlite.connection import APPLICATION_ID, SqliteConnection
 from eunoe.stores.sqlite.file import back_up, foreign_file, inspect, prepare, remove_store, scratch_path, unusable
 from eunoe.stores.sqlite.fulltext import DELETE, block
@@ -26,6 +35,7 @@ class SqliteEngine:
     """Implements `eunoe.stores.sql.connection.Engine` over one file, or `:memory:`."""
 
     dialect = "sqlite"
+    occurrences = sys.maxsize
 
     def __init__(
         self,
@@ -135,6 +145,12 @@ class SqliteEngine:
             {"start": len(prefix) + 1, "prefix": prefix, "end": prefix[:-1] + "\x7f"},
         )
 
+    def watch(self, wake: Callable[[], None]) -> None:
+        """See `Engine.watch`: a file tells nobody."""
+
+    def tend_vectors(self, p: int, model: int, dim: int) -> None:
+        """See `Engine.tend_vectors`: nothing is needed."""
+
     def describe(self) -> dict[str, Any]:
         """See `Engine.describe`."""
         size = os.stat(self.path).st_size if self.path != ":memory:" else 0
@@ -211,15 +227,15 @@ class SqliteEngine:
     def _apply_pending(self, now_us: Callable[[], int], *, allowed: bool) -> None:
         writer = self._writer
         found = writer.run("pragma user_version")[0][0]
+        writer.run(TABLE)
         pending = check_applied(writer, self._migrations, self.path)
         if pending and found and not allowed:
-            what = f"has schema {found}, this Eunoe needs {len(self._migrations)}; run `eunoe doctor` to bring it there"
-            raise unusable("older_schema", self.path, what)
+            raise older_schema(self.path, found, len(self._migrations))
         if pending and found and self.path != ":memory:":
             back_up(self.path, found)
         if pending:
             writer.db.create_scalar_function("eunoe_shape", _shape, 1, deterministic=True)  # type: ignore[arg-type]
-        apply(writer, pending, now=now_us())
+        apply(writer, pending, now=now_us(), execute=writer.run)
         writer.run(f"pragma application_id = {APPLICATION_ID}")
         writer.run(f"pragma user_version = {len(self._migrations)}")
 

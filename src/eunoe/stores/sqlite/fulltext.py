@@ -24,31 +24,20 @@ BLOCK_BITS = 43
 _RANKED = """
 select f.rowid as rid, bm25(passages_fts, 1.0, 2.0, 1.5, 1.0) as place
 from passages_fts f{joins}
-where passages_fts match :words and f.rowid between :first and :last{where}
+where passages_fts match :words and f.rowid between :first_row and :last_row{where}
 order by place, f.rowid desc
 limit :limit
 """
-# The ranked rows first, what the filter says of each second: filtering before ranking costs a look-up a match.
-_SELECT = """
-with ranked as materialized ({ranked})
-select pa.rid, pa.memory, pa.version, pa.session, pa.turn, pa.length, pa.terms, pa.trust, pa.valid_from, pa.speaker,
-  pa.shape, {visible}
-from ranked
-cross join passages pa on pa.rid = ranked.rid{joins}
-where pa.p = :p
-order by ranked.place, ranked.rid desc
-"""
 
 
-def select(where: Where, *, filter_first: bool) -> str:
-    """Return the statement for candidates, best first; its last column tells whether a row passes the filter.
-
-    With `filter_first` the filter counts before the limit: exact for narrow filters, at the price of a look-up for
-    every match.
-    """
-    inner = f"\ncross join passages pa on pa.rid = f.rowid{where.joins}" if filter_first else ""
-    ranked = _RANKED.format(joins=inner, where=f" and ({where.sql})" if filter_first else "")
-    return _SELECT.format(ranked=ranked, visible=where.sql, joins=where.joins)
+def ranked(p: int, terms: Sequence[str], where: Where | None) -> tuple[str, dict[str, Any]]:
+    """See `Connection.ranked`."""
+    first, last = block(p)
+    params = {"words": match_any(p, terms), "first_row": first, "last_row": last}
+    if where is None:
+        return _RANKED.format(joins="", where=""), params
+    joins = f"\ncross join passages pa on pa.rid = f.rowid{where.joins}"
+    return _RANKED.format(joins=joins, where=f" and ({where.sql})"), params
 
 
 def fulltext_row(row: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -5,10 +5,7 @@
 select {columns} from {table} where p = :p
 
 -- name: dump_sorted
-select {columns} from {table} where p = :p order by {columns}
+select {columns} from {table} where p = :p order by {order}
 
 -- name: clear
 delete from {table} where p = :p
-
--- name: copy
-insert into {table} ({columns}) values ({values})

@@ -7,6 +7,17 @@ select coalesce(sum(n), 0), coalesce(sum(length), 0) from scope_stats where p = 
 -- name: document_frequencies
 select term, sum(df) from term_stats where p = :p and scope in ({scopes}) and term in ({terms}) group by term
 
+-- `{ranked}` is the engine's. The ranked rows first, what the filter says of each second: filtering before ranking costs
+-- a look-up a match.
+-- name: candidates
+with ranked as materialized ({ranked})
+select pa.rid, pa.memory, pa.version, pa.session, pa.turn, pa.length, pa.terms, pa.trust, pa.valid_from, pa.speaker,
+  pa.shape, {visible}
+from ranked
+cross join passages pa on pa.rid = ranked.rid{joins}
+where pa.p = :p
+order by ranked.place, ranked.rid desc
+
 -- The neighbours of candidates in their sessions, by ranges of turns.
 -- name: neighbours
 with wanted (session, first, last) as (values {wanted})

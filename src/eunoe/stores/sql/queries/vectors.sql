@@ -146,10 +146,10 @@ update embed_jobs set not_before = :not_before, error = :error where p = :p and 
 update embed_jobs set attempts = 0, not_before = 0, error = null where attempts >= :most
 
 -- name: jobs_counted
-select coalesce(sum(attempts < :most), 0), coalesce(sum(attempts >= :most), 0), max(error) from embed_jobs
+select count(case when attempts < :most then 1 end), count(case when attempts >= :most then 1 end), max(error) from embed_jobs
 
 -- name: jobs_counted_of
-select coalesce(sum(attempts < :most), 0), coalesce(sum(attempts >= :most), 0), max(error) from embed_jobs where p = :p
+select count(case when attempts < :most then 1 end), count(case when attempts >= :most then 1 end), max(error) from embed_jobs where p = :p
 
 -- name: jobs_requeue
 insert into embed_jobs (p, rid)

@@ -1,0 +1,1 @@
+"""PostgreSQL with pgvector: what differs from SQLite, and nothing else."""

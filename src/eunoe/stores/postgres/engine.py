@@ -1,0 +1,283 @@
+"""One schema of a PostgreSQL database as an `Engine`: how it is reached, set up, read and written."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import psycopg
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+
+from eunoe.domain.postings import FIELDS
+from eunoe.errors import Unavailable
+from eunoe.stores.postgres import fulltext, nearest
+from eunoe.stores.postgres.address import read_address
+from eunoe.stores.postgres.connection import PostgresConnection, adapt
+from eunoe.stores.postgres.errors import translated, unreachable
+from eunoe.stores.postgres.setup import Server, check_schema, configure, grants, inspect, set_up
+from eunoe.stores.postgres.watching import Watcher
+from eunoe.stores.sql.connection import Engine, Row
+from eunoe.stores.sql.migrate import Migration, load_migrations
+
+CONNECT_S = 10
+_MOST_CONNECTIONS = 10
+_TOLD_EVERY_S = 0.1  # a notification takes a lock of the whole database at its commit; a burst is told of once
+_READ = "begin isolation level repeatable read read only"
+_WRITE = "begin isolation level read committed"  # behind the project's lock each statement sees the newest
+
+# A pool tells of failed attempts in the log; callers get them as errors.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
+
+
+class PostgresEngine:
+    """Implements `eunoe.stores.sql.connection.Engine` over one schema of a database."""
+
+    dialect = "postgres"
+    occurrences = fulltext.OCCURRENCES
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        now_us: Callable[[], int],
+        scratch: Callable[[], AbstractContextManager[Engine]],
+        migrations: Sequence[Migration] | None = None,
+        migrate: bool = True,
+    ) -> None:
+        """Connect, and make or migrate the schema where that is needed.
+
+        Args:
+            url: See `read_address`.
+            now_us: The time, for the record of migrations.
+            scratch: Makes an empty store in which a rebuild grows.
+            migrations: The schema to bring it to; only tests give another.
+            migrate: False for callers that must never migrate; they get `older_schema` instead.
+
+        Raises:
+            Invalid: `bad_store`.
+            Unavailable: `no_server`, `bad_password`, `no_database`, `too_many_connections`, `old_server`,
+                `unfit_database`, `missing_extension`, `old_extension`, `foreign_schema`, `newer_schema`,
+                `older_schema`, `forbidden`, `read_only`.
+        """
+        self._address = read_address(url)
+        self._migrations = list(migrations if migrations is not None else load_migrations(self.dialect))
+        self._scratch = scratch
+        self._told_at = 0.0
+        self._name = f"{os.getpid()}-{id(self)}"
+        self._indexes: set[tuple[int, int]] = set()
+        self._watcher: Watcher | None = None
+        self._server = self._prepare(now_us, migrate=migrate)
+        self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
+            self._address.conninfo,
+            kwargs={"autocommit": True, "connect_timeout": CONNECT_S},
+            min_size=0,
+            max_size=_MOST_CONNECTIONS,
+            timeout=CONNECT_S,
+            configure=self._configure,
+            open=True,
+        )
+
+    @contextmanager
+    def reading(self) -> Iterator[PostgresConnection]:
+        """See `Engine.reading`."""
+        with self._begun(_READ) as db:
+            connection = self._wrapped(db)
+            check_schema(connection, len(self._migrations), self._address.place)
+            yield connection
+            db.execute("commit")  # a rollback would cost the connection its prepared statements
+
+    @contextmanager
+    def writing(self, *, patient: bool = True) -> Iterator[PostgresConnection]:
+        """See `Engine.writing`."""
+        with self._begun(_WRITE) as db:
+            connection = self._wrapped(db)
+            with connection.pipelined():
+                if not patient:
+                    connection.run("set local lock_timeout = '2ms'")
+                check_schema(connection, len(self._migrations), self._address.place)
+                yield connection
+                connection.run("commit")
+                self._tell(connection)
+
+    @contextmanager
+    def scratch(self) -> Iterator[Engine]:
+        """See `Engine.scratch`: the statements are the same, so it may be another kind of engine."""
+        with self._scratch() as engine:
+            yield engine
+
+    def unindex(self, connection: Any, p: int) -> None:
+        """See `Engine.unindex`."""
+        connection.run(fulltext.CLEAR, {"p": p})
+
+    def indexed(self, connection: Any, p: int) -> Iterator[Row]:
+        """See `Engine.indexed`."""
+        rows = connection.stream(fulltext.OCCURRING, {"p": p, "start": len(fulltext.prefix(p)) + 1})
+        return fulltext.occurrences(rows, FIELDS)
+
+    def watch(self, wake: Callable[[], None]) -> None:
+        """See `Engine.watch`: by LISTEN on a connection of its own."""
+        if self._watcher is None:
+            self._watcher = Watcher(self._address.conninfo, self._channel(), self._name, wake)
+
+    def tend_vectors(self, p: int, model: int, dim: int) -> None:
+        """See `Engine.tend_vectors`: an HNSW index, made while everybody goes on, once comparing all is too slow."""
+        if (p, model) in self._indexes:
+            return
+        with self._idle() as db, self._translating():
+            for statement in nearest.tending(self._wrapped(db), p, model, dim):
+                db.execute(statement.encode())
+
+    def grant(self, role: str) -> None:
+        """Let a role use the store: read and write, but of the ledger only add to it, and clear or re-encode payloads.
+
+        Raises:
+            Unavailable: `forbidden`, `engine_error`: the role is not there, or may not be granted to by this one.
+        """
+        with self._idle() as db, self._translating():
+            for statement in grants(self._address.schema, role):
+                db.execute(statement)
+
+    def describe(self) -> dict[str, Any]:
+        """See `Engine.describe`."""
+        with self.reading() as connection:
+            ((size,),) = connection.run(
+                "select coalesce(sum(pg_total_relation_size(oid)), 0) from pg_class "
+                "where relnamespace = cast(current_schema() as regnamespace) and relkind = 'r'"
+            )
+            ((durable,),) = connection.run("select current_setting('synchronous_commit')")
+        return {
+            "engine": "postgres",
+            "version": self._server.version,
+            "path": self._address.place,
+            "bytes": size,
+            "schema": len(self._migrations),
+            "durability": "process" if durable == "off" else "power",
+            "mode": "",
+            "pgvector": self._server.vector,
+            "bm25": self._server.has_bm25,
+            "replica": self._server.is_replica,
+        }
+
+    def close(self) -> None:
+        """See `Engine.close`."""
+        if self._watcher is not None:
+            self._watcher.stop()
+        self._pool.close()
+
+    def _prepare(self, now_us: Callable[[], int], *, migrate: bool) -> Server:
+        place = self._address.place
+        with self._direct() as db, self._translating():
+            server = inspect(db, place)
+            configure(db, self._address.schema)
+            connection = PostgresConnection(db, place, has_bm25=False, has_index=self._has_index)
+            set_up(connection, db, self._address, self._migrations, now=now_us(), allowed=migrate, server=server)
+            return inspect(db, place)
+
+    @contextmanager
+    def _direct(self) -> Iterator[psycopg.Connection[Row]]:
+        """Yield a connection beside the pool: a pool does not say why it cannot connect."""
+        try:
+            db = psycopg.connect(self._address.conninfo, autocommit=True, connect_timeout=CONNECT_S)
+        except psycopg.Error as exc:
+            raise unreachable(exc, self._address.place) from exc
+        try:
+            adapt(db)
+            yield db
+        finally:
+            db.close()
+
+    def _configure(self, db: psycopg.Connection[Row]) -> None:
+        adapt(db)
+        configure(db, self._address.schema)
+
+    @contextmanager
+    def _begun(self, begin: str) -> Iterator[psycopg.Connection[Row]]:
+        """Yield a connection in a transaction, which is rolled back on any error.
+
+        A connection that was lost while it lay idle is found out here, where nothing is lost with it, and replaced.
+        """
+        with self._translating():
+            db = self._taken(begin)
+            try:
+                yield db
+            except BaseException:
+                if not db.closed:
+                    _roll_back(db)
+                raise
+            finally:
+                self._pool.putconn(db)
+
+    def _taken(self, begin: str) -> psycopg.Connection[Row]:
+        for attempt in range(_MOST_CONNECTIONS + 1):
+            db = self._connection()
+            try:
+                db.execute(begin)
+            except psycopg.OperationalError:
+                self._pool.putconn(db)
+                if attempt == _MOST_CONNECTIONS:
+                    raise
+            else:
+                return db
+        raise AssertionError("unreachable")
+
+    def _connection(self) -> psycopg.Connection[Row]:
+        try:
+            return self._pool.getconn()
+        except PoolClosed:
+            raise Unavailable("closed", f"the store {self._address.place} has been closed; open it again") from None
+        except PoolTimeout:
+            with self._direct():  # tells why it cannot be reached
+                pass
+            raise Unavailable(
+                "too_many_connections",
+                f"the store {self._address.place}: all {_MOST_CONNECTIONS} connections of this process are in use; "
+                "try again",
+                retryable=True,
+            ) from None
+
+    @contextmanager
+    def _idle(self) -> Iterator[psycopg.Connection[Row]]:
+        """Yield a connection outside of any transaction, for what takes long and cannot be in one."""
+        db = self._connection()
+        try:
+            db.execute("set statement_timeout = 0")
+            yield db
+        finally:
+            db.close()
+            self._pool.putconn(db)
+
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as exc:
+            raise translated(exc, self._address.place) from exc
+
+    def _wrapped(self, db: psycopg.Connection[Row]) -> PostgresConnection:
+        return PostgresConnection(db, self._address.place, has_bm25=self._server.has_bm25, has_index=self._has_index)
+
+    def _has_index(self, connection: nearest.Asked, p: int, model: int) -> bool:
+        if (p, model) not in self._indexes and nearest.is_indexed(connection, p, model):
+            self._indexes.add((p, model))
+        return (p, model) in self._indexes
+
+    def _channel(self) -> str:
+        return f"eunoe_{self._address.schema}"
+
+    def _tell(self, connection: PostgresConnection) -> None:
+        """Tell the workers of other processes, in the round trip of the commit and after it."""
+        now = time.monotonic()
+        if now - self._told_at >= _TOLD_EVERY_S:
+            self._told_at = now
+            connection.run("select pg_notify(:channel, :name)", {"channel": self._channel(), "name": self._name})
+
+
+def _roll_back(db: psycopg.Connection[Any]) -> None:
+    try:
+        db.execute("rollback")
+    except psycopg.Error:
+        db.close()

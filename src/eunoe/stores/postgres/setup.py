@@ -1,0 +1,191 @@
+"""A server before it holds a store: whether it is fit, and making or migrating the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import psycopg
+from psycopg import sql
+
+from eunoe.errors import Unavailable
+from eunoe.stores.postgres.address import Address
+from eunoe.stores.postgres.connection import PostgresConnection
+from eunoe.stores.postgres.dialect import schema as in_dialect
+from eunoe.stores.sql.connection import Row
+from eunoe.stores.sql.migrate import TABLE, Migration, apply, check_applied, newer_schema, older_schema
+
+LEAST_SERVER = 140_000
+LEAST_VECTOR = (0, 8)  # iterative scans, without which a filtered search loses most of what it should find
+
+# A statement that waits or runs so long has met something that a person must look at; both can be set for the role.
+_SETTINGS = {
+    "statement_timeout": "60s",
+    "lock_timeout": "10s",
+    "idle_in_transaction_session_timeout": "5min",
+    "join_collapse_limit": "1",  # the shared statements are written in the order in which they are to be joined
+    "jit": "off",
+    "hnsw.ef_search": "200",
+    "hnsw.iterative_scan": "relaxed_order",
+}
+
+
+class Server(NamedTuple):
+    """What a server is and has.
+
+    Attributes:
+        version: Of PostgreSQL.
+        vector: The version of pgvector; empty where it is not in this database.
+        has_bm25: Whether pg_textsearch is in this database.
+        is_replica: Whether it can only be read.
+    """
+
+    version: str
+    vector: str
+    has_bm25: bool
+    is_replica: bool
+
+
+def inspect(db: psycopg.Connection[Row], place: str) -> Server:
+    """Return what a server is and has.
+
+    Raises:
+        Unavailable: `old_server`, `unfit_database`, `old_extension`.
+    """
+    if db.info.server_version < LEAST_SERVER:
+        raise _unfit("old_server", place, f"PostgreSQL {db.info.server_version // 10_000} is too old: 14 is the least")
+    row = db.execute(
+        """select current_setting('server_version'), current_setting('server_encoding'), pg_is_in_recovery(),
+             (select extversion from pg_extension where extname = 'vector'),
+             (select count(*) from pg_extension where extname = 'pg_textsearch')"""
+    ).fetchone()
+    assert row is not None  # noqa: S101 - a select without a table
+    version, encoding, is_replica, vector, textsearch = row
+    if encoding != "UTF8":
+        raise _unfit("unfit_database", place, f"its encoding is {encoding}; create a database with encoding UTF8")
+    if vector and tuple(int(part) for part in vector.split(".")[:2]) < LEAST_VECTOR:
+        least = ".".join(map(str, LEAST_VECTOR))
+        fix = f"install pgvector {least} or later on the server, then run `alter extension vector update`"
+        raise _unfit("old_extension", place, f"pgvector {vector} is too old; {fix}")
+    return Server(version.split(" ")[0], vector or "", bool(textsearch), bool(is_replica))
+
+
+def configure(db: psycopg.Connection[Any], schema: str) -> None:
+    """Let a connection work in a schema, and the way the shared statements expect."""
+    found = db.execute(
+        "select n.nspname from pg_extension e join pg_namespace n on n.oid = e.extnamespace "
+        "where e.extname in ('vector', 'pg_textsearch')"
+    ).fetchall()
+    path = [schema, *dict.fromkeys(name for (name,) in found)]
+    settings = {"search_path": ", ".join(f'"{name}"' for name in path), **_SETTINGS}
+    db.execute("select " + ", ".join(["set_config(%s, %s, false)"] * len(settings)), [*sum(settings.items(), ())])
+
+
+def set_up(
+    connection: PostgresConnection,
+    db: psycopg.Connection[Row],
+    address: Address,
+    migrations: Sequence[Migration],
+    *,
+    now: int,
+    allowed: bool,
+    server: Server,
+) -> None:
+    """Bring the schema to the given migrations, all of them in one transaction; one process at a time.
+
+    Raises:
+        Unavailable: `missing_extension`, `foreign_schema`, `newer_schema`, `older_schema`, `edited_migration`,
+            `forbidden`, `read_only`.
+    """
+    there = _is_there(db, address.schema)
+    if there and server.vector and not check_applied(connection, migrations, address.place):
+        return
+    if server.is_replica:
+        fix = "point EUNOE_STORE at the primary once, so that it is brought there"
+        raise _unfit("read_only", address.place, f"it is a read replica without a store of this version; {fix}")
+    db.execute("begin")
+    try:
+        _wait_for_others(db, address)
+        there = _is_there(db, address.schema)
+        if there and not allowed and (pending := check_applied(connection, migrations, address.place)):
+            raise older_schema(address.place, len(migrations) - len(pending), len(migrations))
+        if not there:
+            _make(db, address)
+        _need_vector(db, address)
+        configure(db, address.schema)
+        pending = check_applied(connection, migrations, address.place)
+        apply(connection, pending, now=now, execute=lambda text: db.execute(in_dialect(text).encode()))
+        _index_by_bm25(db)
+        db.execute("commit")
+    except BaseException:
+        if not db.closed:
+            db.execute("rollback")
+        raise
+
+
+def check_schema(connection: PostgresConnection, known: int, place: str) -> None:
+    """Raise `newer_schema` when a newer process has migrated the store since it was opened."""
+    ((found,),) = connection.run("select count(*) from migrations")
+    if found != known:
+        raise newer_schema(place, found, known)
+
+
+def grants(schema: str, role: str) -> list[sql.Composed]:
+    """Return the statements that let a role use a store: of the ledger it may only add to, and change payloads."""
+    names = {"schema": sql.Identifier(schema), "role": sql.Identifier(role)}
+    kept = {name: sql.Identifier(schema, name) for name in ("events", "migrations", "store")}
+    texts = (
+        "grant usage on schema {schema} to {role}",
+        "grant select, insert, update, delete on all tables in schema {schema} to {role}",
+        "revoke update, delete on {events} from {role}",
+        "grant update (payload, payload_key) on {events} to {role}",
+        "revoke insert, update, delete on {migrations} from {role}",
+        "revoke update, delete on {store} from {role}",
+    )
+    return [sql.SQL(text).format(**names, **kept) for text in texts]
+
+
+def _wait_for_others(db: psycopg.Connection[Row], address: Address) -> None:
+    db.execute("set local lock_timeout = 0")
+    db.execute("select pg_advisory_xact_lock(hashtext(%s))", [f"eunoe sets up {address.schema}"])
+
+
+def _is_there(db: psycopg.Connection[Row], schema: str) -> bool:
+    found = db.execute("select 1 from pg_tables where schemaname = %s and tablename = 'migrations'", [schema])
+    return found.fetchone() is not None
+
+
+def _make(db: psycopg.Connection[Row], address: Address) -> None:
+    """Make the schema and its table of migrations. Raises `foreign_schema` where other tables are in it."""
+    if db.execute("select 1 from pg_tables where schemaname = %s", [address.schema]).fetchone():
+        what = f"the schema {address.schema} holds other tables and was left untouched"
+        raise _unfit("foreign_schema", address.place, f"{what}; name another one with ?schema= in EUNOE_STORE")
+    name = sql.Identifier(address.schema)
+    if not db.execute("select 1 from pg_namespace where nspname = %s", [address.schema]).fetchone():
+        db.execute(sql.SQL("create schema {}").format(name))
+    db.execute(in_dialect(TABLE).encode())
+
+
+def _need_vector(db: psycopg.Connection[Row], address: Address) -> None:
+    """Have pgvector in the database. Raises `missing_extension`, `old_extension`."""
+    try:
+        db.execute("savepoint extension")
+        db.execute("create extension if not exists vector")
+        db.execute("release savepoint extension")
+    except psycopg.Error as exc:
+        fix = "install pgvector on the server, and let an administrator run `create extension vector` in this database"
+        told = exc.diag.message_primary or str(exc)
+        raise _unfit("missing_extension", address.place, f"it needs the extension pgvector: {told}; {fix}") from exc
+    inspect(db, address.place)
+
+
+def _index_by_bm25(db: psycopg.Connection[Row]) -> None:
+    """Use pg_textsearch where it is in the database already; words that were written before come with a rebuild."""
+    if db.execute("select 1 from pg_extension where extname = 'pg_textsearch'").fetchone():
+        db.execute(
+            "create index if not exists passages_bm25 on passages_fts using bm25 (words) with (text_config = 'simple')"
+        )
+
+
+def _unfit(code: str, place: str, what: str) -> Unavailable:
+    return Unavailable(code, f"the store {place}: {what}", details={"store": place})
