@@ -38,12 +38,13 @@ class Known:
         self.asked.append("same_text")
         return [stand for stand in reversed(self.stands.values()) if (stand.scope, stand.fp) == (scope, fp)]
 
-    def same_words(self, scope: str, words_fp: str) -> list[Stand]:
-        self.asked.append("same_words")
+    def alike(self, scope: str, fp: str, words_fp: str | None) -> tuple[list[Stand], list[Stand]]:
+        self.asked.append("alike")
         found = (
             stand for stand in reversed(self.stands.values()) if (stand.scope, stand.words_fp) == (scope, words_fp)
         )
-        return [stand for stand in found if stand.status == "active"]
+        words = [stand for stand in found if words_fp is not None and stand.status == "active"]
+        return [stand for stand in reversed(self.stands.values()) if (stand.scope, stand.fp) == (scope, fp)], words
 
     def pending_value(self, scope: str, value_fp: str) -> Stand | None:
         self.asked.append("pending_value")
@@ -161,13 +162,13 @@ def test_no_free_text_gets_into_the_meta(known: Known) -> None:
 
 
 @pytest.mark.parametrize("status", ["active", "pending"])
-def test_what_is_known_is_confirmed_without_asking_for_twins(known: Known, status: str) -> None:
+def test_what_is_known_is_confirmed_by_one_question(known: Known, status: str) -> None:
     stand = known.add(status=status)
     decision = judged(known, statement("stripe  webhooks need the raw body"))
     assert isinstance(decision, Confirm)
     assert decision.memory == stand
     assert decision.outcome == ("confirmed" if status == "active" else "pending")
-    assert "same_words" not in known.asked
+    assert known.asked == ["alike"]
 
 
 @pytest.mark.parametrize(
@@ -354,7 +355,7 @@ def test_the_value_and_not_the_sentence_around_it_is_compared(known: Known) -> N
 def test_a_keyed_statement_is_never_refused_as_a_twin(known: Known) -> None:
     known.add(BODY)
     assert recorded(known, statement(BODY, key="stripe/webhooks")).outcome == "recorded"
-    assert "same_words" not in known.asked
+    assert "alike" not in known.asked
 
 
 def test_a_new_value_replaces_the_old_one_from_now_on(known: Known) -> None:

@@ -128,9 +128,10 @@ def _unkeyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decisi
     valid_from = _valid_from(draft, by)
     check_period(valid_from, draft.valid_to)
     hard = hard_tokens(draft.body)
-    fp = _identity(draft, hard, by)
+    fp, words_fp = _identity(draft, hard, by), _words(draft, hard, by)
     notes = list(draft.warnings)
-    for stand in by.beliefs.same_text(draft.scope, fp):
+    same_text, same_words = by.beliefs.alike(draft.scope, fp, words_fp)
+    for stand in same_text:
         if stand.status in ("active", "pending") and is_within(stand, max(by.now, valid_from)):
             if stand.id in draft.supersedes:
                 raise Invalid("supersedes_itself", f"#{stand.number} says the same already")
@@ -140,8 +141,7 @@ def _unkeyed(draft: Draft, by: Circumstances, superseded: list[Stand]) -> Decisi
         if stand.status == "archived":
             notes.append(f"#{stand.number} says the same and is archived; restore it to have its history.")
     lifts = lifted(by.beliefs.rejections(draft.scope, [fp]), by.caller, trust=draft.trust)
-    words_fp, twins = _twins(draft, hard, by)
-    twins = tuple(stand for stand in twins if stand.id not in draft.supersedes)
+    twins = tuple(stand for stand in same_words if is_within(stand, by.now) and stand.id not in draft.supersedes)
     if twins and by.single and not draft.force:
         raise _near_duplicate(twins)
     notes += [f"#{stand.number} says nearly the same." for stand in twins]
@@ -186,16 +186,14 @@ def _unkeyed_outcome(status: str, replaced: tuple[Stand, ...], *, is_scheduled: 
     return "scheduled" if is_scheduled else "replaced" if replaced else "recorded"
 
 
-def _twins(draft: Draft, hard: frozenset[str], by: Circumstances) -> tuple[str | None, tuple[Stand, ...]]:
-    """Memories with the very same content words, in the same order, and hard tokens. They only suggest."""
+def _words(draft: Draft, hard: frozenset[str], by: Circumstances) -> str | None:
+    """Return what twins share: the content words, in their order, and the hard tokens. They only suggest."""
     if draft.turn is not None:
-        return None, ()  # a turn of a conversation is an event: said again, it happened again
+        return None  # a turn of a conversation is an event: said again, it happened again
     terms = by.analyse(draft.body)
     if len(set(terms)) < TWIN_LEAST_TERMS:
-        return None, ()
-    words_fp = words_fingerprint(by.secret, draft.scope, terms, hard)
-    found = [stand for stand in by.beliefs.same_words(draft.scope, words_fp) if is_within(stand, by.now)]
-    return words_fp, tuple(found)
+        return None
+    return words_fingerprint(by.secret, draft.scope, terms, hard)
 
 
 def _near_duplicate(twins: tuple[Stand, ...]) -> Conflict:

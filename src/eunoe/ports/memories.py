@@ -65,8 +65,11 @@ class Beliefs(Protocol):
     def same_text(self, scope: str, fp: str) -> list[Stand]:
         """Return memories with that exact fingerprint, newest first."""
 
-    def same_words(self, scope: str, words_fp: str) -> list[Stand]:
-        """Return active memories with those content words, in that order, and hard tokens, newest first."""
+    def alike(self, scope: str, fp: str, words_fp: str | None) -> tuple[list[Stand], list[Stand]]:
+        """Return `same_text`, and the active memories of the same content words in the same order, and hard tokens.
+
+        Both newest first. One question, because on a server each costs a round trip.
+        """
 
     def pending_value(self, scope: str, value_fp: str) -> Stand | None:
         """Return a memory with that value of a key that waits for a person."""

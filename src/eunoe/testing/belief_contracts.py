@@ -43,8 +43,10 @@ class BeliefsContract:
         kept, gone = recorder.remember("one"), recorder.remember("one")
         recorder.record("memory.archived", {"memory": gone, "by": "application"})
         with store.reading() as view:
-            assert [stand.id for stand in view.beliefs(recorder.p).same_words("project", "words one")] == [kept]
-            assert [stand.id for stand in view.beliefs(recorder.p).same_text("project", "fp one")] == [gone, kept]
+            same_text, same_words = view.beliefs(recorder.p).alike("project", "fp one", "words one")
+            assert [stand.id for stand in same_text] == [gone, kept]
+            assert [stand.id for stand in same_words] == [kept]
+            assert view.beliefs(recorder.p).alike("project", "fp none", None) == ([], [])
 
     def test_intervals_of_a_key_are_those_recorded_now_by_their_beginning(self, store: Store) -> None:
         recorder = Recorder(store)

@@ -14,9 +14,8 @@ from psycopg.pq import Format
 from psycopg.types.bool import BoolBinaryLoader
 from psycopg.types.numeric import Int8BinaryDumper, NumericBinaryLoader
 
-from eunoe.domain.ids import NIL
 from eunoe.stores.postgres import fulltext, nearest
-from eunoe.stores.postgres.dialect import returns_rows, statement
+from eunoe.stores.postgres.dialect import ARRAY, returns_rows, statement
 from eunoe.stores.postgres.errors import translated
 from eunoe.stores.sql.connection import Row
 from eunoe.stores.sql.filters import Where
@@ -24,9 +23,6 @@ from eunoe.stores.sql.filters import Where
 _FETCHED = 2000
 
 _LOCK = "select seq from counters where p = :p for update"
-_LOCKABLE = """
-insert into counters (p, seq, id, recorded_at, number) values (:p, 0, :nil, 0, 0) on conflict (p) do nothing
-"""
 
 
 class PostgresConnection:
@@ -108,13 +104,28 @@ class PostgresConnection:
 
     def lock(self, p: int) -> None:
         """See `Connection.lock`: on the project's row of counters, which every event changes."""
-        if not self.run(_LOCK, {"p": p}):
-            self.run(_LOCKABLE, {"p": p, "nil": NIL})
-            self.run(_LOCK, {"p": p})
+        text, pick = statement(_LOCK)
+        try:
+            self._sender.execute(text, pick({"p": p}))
+        except psycopg.Error as exc:
+            raise translated(exc, self._place) from exc
 
     def index(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """See `Connection.index`."""
         self.many(fulltext.INSERT, [fulltext.fulltext_row(row, bm25=self._has_bm25) for row in rows])
+
+    def listed(self, stem: str, values: Sequence[object]) -> tuple[str, dict[str, Any]]:
+        """See `Connection.listed`: one array, so that the statement is the same for any number of values."""
+        kind = "bigint" if isinstance(values[0], int) else "text"
+        return f"{ARRAY} cast(:{stem}s as {kind}[])", {f"{stem}s": list(values)}
+
+    def ranges(self, ranges: Sequence[tuple[str, int, int]]) -> tuple[str, dict[str, Any]]:
+        """See `Connection.ranges`."""
+        sessions, firsts, lasts = map(list, zip(*ranges, strict=True))
+        named = {"range_sessions": sessions, "range_firsts": firsts, "range_lasts": lasts}
+        kinds = zip(named, ("text", "bigint", "bigint"), strict=True)
+        columns = ", ".join(f"cast(:{name} as {kind}[])" for name, kind in kinds)
+        return f"select * from unnest({columns})", named
 
     def ranked(self, p: int, terms: Sequence[str], where: Where | None) -> tuple[str, dict[str, Any]]:
         """See `Connection.ranked`."""

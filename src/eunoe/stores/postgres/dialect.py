@@ -1,8 +1,8 @@
 """The shared statements in PostgreSQL's words.
 
-What the engines share is written as SQLite reads it. Four things are said otherwise here: parameters (`$1`), the types
+What the engines share is written as SQLite reads it. Five things are said otherwise here: parameters (`$1`), the types
 of columns, a join whose order is meant (`cross join … on`; the connection keeps the written order instead, see
-`join_collapse_limit`), and a text's bytes.
+`join_collapse_limit`), a list of many values (one array), and a text's bytes.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _TYPES = {"integer": "bigint", "text": 'text collate "C"', "blob": "bytea", "real": "double precision"}
 _TYPE = re.compile(rf"\b({'|'.join(_TYPES)})\b(?!')")
 _BYTES = re.compile(r"cast\((\w+) as blob\)")
+ARRAY = "array"
+_AMONG = re.compile(rf"\bin \({ARRAY} (cast\(:\w+ as \w+\[\]\))\)")
 _COMMENT = re.compile(r"--[^\n]*")
 
 
@@ -27,6 +29,7 @@ _COMMENT = re.compile(r"--[^\n]*")
 def statement(sql: str) -> tuple[str, Pick]:
     """Return a shared statement as PostgreSQL takes it, and what turns named values into its row."""
     words = _BYTES.sub(r"convert_to(\1, 'UTF8')", sql.replace("cross join", "join"))
+    words = _AMONG.sub(r"= any(\1)", words)
     return by_place(words, lambda n: f"${n}", once=True)
 
 

@@ -18,16 +18,18 @@ from eunoe.stores.postgres import fulltext, nearest
 from eunoe.stores.postgres.address import read_address
 from eunoe.stores.postgres.connection import PostgresConnection, adapt
 from eunoe.stores.postgres.errors import translated, unreachable
-from eunoe.stores.postgres.setup import Server, check_schema, configure, grants, inspect, set_up
+from eunoe.stores.postgres.setup import Server, configure, grants, inspect, set_up
 from eunoe.stores.postgres.watching import Watcher
 from eunoe.stores.sql.connection import Engine, Row
-from eunoe.stores.sql.migrate import Migration, load_migrations
+from eunoe.stores.sql.migrate import Migration, load_migrations, newer_schema
 
 CONNECT_S = 10
 _MOST_CONNECTIONS = 10
 _TOLD_EVERY_S = 0.1  # a notification takes a lock of the whole database at its commit; a burst is told of once
-_READ = "begin isolation level repeatable read read only"
-_WRITE = "begin isolation level read committed"  # behind the project's lock each statement sees the newest
+# One round trip: a transaction, and whether a newer process has migrated the schema since it was opened.
+_READ = b"begin isolation level repeatable read read only; select count(*) from migrations"
+# Behind the project's lock each statement is to see the newest.
+_WRITE = b"begin isolation level read committed; select count(*) from migrations"
 
 # A pool tells of failed attempts in the log; callers get them as errors.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
@@ -85,9 +87,7 @@ class PostgresEngine:
     def reading(self) -> Iterator[PostgresConnection]:
         """See `Engine.reading`."""
         with self._begun(_READ) as db:
-            connection = self._wrapped(db)
-            check_schema(connection, len(self._migrations), self._address.place)
-            yield connection
+            yield self._wrapped(db)
             db.execute("commit")  # a rollback would cost the connection its prepared statements
 
     @contextmanager
@@ -98,7 +98,6 @@ class PostgresEngine:
             with connection.pipelined():
                 if not patient:
                     connection.run("set local lock_timeout = '2ms'")
-                check_schema(connection, len(self._migrations), self._address.place)
                 yield connection
                 connection.run("commit")
                 self._tell(connection)
@@ -195,7 +194,7 @@ class PostgresEngine:
         configure(db, self._address.schema)
 
     @contextmanager
-    def _begun(self, begin: str) -> Iterator[psycopg.Connection[Row]]:
+    def _begun(self, begin: bytes) -> Iterator[psycopg.Connection[Row]]:
         """Yield a connection in a transaction, which is rolled back on any error.
 
         A connection that was lost while it lay idle is found out here, where nothing is lost with it, and replaced.
@@ -211,17 +210,23 @@ class PostgresEngine:
             finally:
                 self._pool.putconn(db)
 
-    def _taken(self, begin: str) -> psycopg.Connection[Row]:
+    def _taken(self, begin: bytes) -> psycopg.Connection[Row]:
         for attempt in range(_MOST_CONNECTIONS + 1):
             db = self._connection()
             try:
-                db.execute(begin)
+                cursor = db.execute(begin)
+                cursor.nextset()
+                ((found,),) = cursor.fetchall()
             except psycopg.OperationalError:
                 self._pool.putconn(db)
                 if attempt == _MOST_CONNECTIONS:
                     raise
-            else:
+                continue
+            if found == len(self._migrations):
                 return db
+            _roll_back(db)
+            self._pool.putconn(db)
+            raise newer_schema(self._address.place, found, len(self._migrations))
         raise AssertionError("unreachable")
 
     def _connection(self) -> psycopg.Connection[Row]:

@@ -34,18 +34,20 @@ _LETTERS = ("B", "A", "C", "D")  # own, title, tags, paths: the order of the ind
 
 # What a rare term finds stands before what common ones do. Each posting is looked at once.
 _RANKED = """
+with asked as materialized (
+  select cast(u.word as tsquery) as word, (
+    select 1.0 / ln(2.0 + coalesce(sum(t.df), 0))
+    from scope_stats s join term_stats t on t.p = s.p and t.scope = s.scope and t.term = u.term
+    where s.p = :p) as worth
+  from unnest(cast(:words as text[]), cast(:terms as text[])) as u (word, term))
 select f.rid, -sum(asked.worth * ts_rank({weights}, f.tokens, asked.word, 1)) as place
-from (values {asked}) as asked (word, worth)
+from asked
 join passages_fts f on f.tokens @@ asked.word{joins}
 where f.p = :p{where}
 group by f.rid
 order by place, f.rid desc
 limit :limit
 """
-_ASKED = """(cast(:word{at} as tsquery), (
-  select 1.0 / ln(2.0 + coalesce(sum(t.df), 0))
-  from scope_stats s join term_stats t on t.p = s.p and t.scope = s.scope and t.term = :term{at}
-  where s.p = :p))"""
 _RANKED_BM25 = """
 select f.rid, f.words <@> to_bm25query(:words, 'passages_bm25') as place
 from passages_fts f{joins}
@@ -63,10 +65,7 @@ def ranked(p: int, terms: Sequence[str], where: Where | None, *, bm25: bool) -> 
         parts["where"] = f" and ({where.sql})"
     if bm25:
         return _RANKED_BM25.format(**parts), {"words": " ".join(_hashed(p, term) for term in terms)}
-    params = {f"word{at}": _quoted(p, term) for at, term in enumerate(terms)}
-    params |= {f"term{at}": term for at, term in enumerate(terms)}
-    asked = ", ".join(_ASKED.format(at=at) for at in range(len(terms)))
-    return _RANKED.format(asked=asked, **parts), params
+    return _RANKED.format(**parts), {"words": [_quoted(p, term) for term in terms], "terms": list(terms)}
 
 
 def fulltext_row(row: Mapping[str, Any], *, bm25: bool) -> dict[str, Any]:

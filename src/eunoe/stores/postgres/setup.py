@@ -13,7 +13,7 @@ from eunoe.stores.postgres.address import Address
 from eunoe.stores.postgres.connection import PostgresConnection
 from eunoe.stores.postgres.dialect import schema as in_dialect
 from eunoe.stores.sql.connection import Row
-from eunoe.stores.sql.migrate import TABLE, Migration, apply, check_applied, newer_schema, older_schema
+from eunoe.stores.sql.migrate import TABLE, Migration, apply, check_applied, older_schema
 
 LEAST_SERVER = 140_000
 LEAST_VECTOR = (0, 8)  # iterative scans, without which a filtered search loses most of what it should find
@@ -121,13 +121,6 @@ def set_up(
         if not db.closed:
             db.execute("rollback")
         raise
-
-
-def check_schema(connection: PostgresConnection, known: int, place: str) -> None:
-    """Raise `newer_schema` when a newer process has migrated the store since it was opened."""
-    ((found,),) = connection.run("select count(*) from migrations")
-    if found != known:
-        raise newer_schema(place, found, known)
 
 
 def grants(schema: str, role: str) -> list[sql.Composed]:

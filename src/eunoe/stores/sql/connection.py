@@ -27,6 +27,14 @@ class Connection(Protocol):
         """Yield rows one by one, in memory that does not grow with their number."""
         ...
 
+    def listed(self, stem: str, values: Sequence[object]) -> tuple[str, dict[str, Any]]:
+        """Return what stands in `in (…)` for many values of one type, at least one, and its parameters."""
+        ...
+
+    def ranges(self, ranges: Sequence[tuple[str, int, int]]) -> tuple[str, dict[str, Any]]:
+        """Return a statement that gives (session, first turn, last turn) as rows, and its parameters."""
+        ...
+
     def load(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
         """Insert many new rows of a table as fast as the engine can."""
         ...

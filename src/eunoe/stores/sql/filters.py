@@ -46,7 +46,8 @@ def among(connection: Any, sql: str, named: Mapping[str, Any], rids: Sequence[in
     found: list[tuple[Any, ...]] = []
     for start in range(0, len(rids), _AT_ONCE):
         batch = rids[start : start + _AT_ONCE]
-        found += connection.run(sql.format(rids=names("rid", batch)), {**named, **values("rid", batch)})
+        listed, given = connection.listed("rid", batch)
+        found += connection.run(sql.format(rids=listed), {**named, **given})
     return found
 
 

@@ -42,9 +42,11 @@ class SqlBeliefs:
         """See `Beliefs.same_text`."""
         return self._newest_first(self._run("same_text", scope=scope, fp=fp))
 
-    def same_words(self, scope: str, words_fp: str) -> list[Stand]:
-        """See `Beliefs.same_words`."""
-        return self._newest_first(self._run("same_words", scope=scope, words_fp=words_fp))
+    def alike(self, scope: str, fp: str, words_fp: str | None) -> tuple[list[Stand], list[Stand]]:
+        """See `Beliefs.alike`."""
+        rows = self._run("alike", scope=scope, fp=fp, words_fp=words_fp)
+        same, words = ([(ident,) for ident, is_same in rows if is_same == wanted] for wanted in (1, 0))
+        return self._newest_first(same), self._newest_first(words)
 
     def pending_value(self, scope: str, value_fp: str) -> Stand | None:
         """See `Beliefs.pending_value`."""
@@ -102,9 +104,9 @@ class SqlMemories:
         pick, known = (_PICK_LIVE, {}) if known_at is None else (_PICK_KNOWN, {"known_at": known_at})
         found: dict[str, Memory] = {}
         for start in range(0, len(idents), _AT_ONCE):
-            batch = _padded(idents[start : start + _AT_ONCE])
-            sql = _SQL["read"].format(pick=pick, ids=names("id", batch))
-            for row in self._connection.run(sql, {"p": self._p, **known, **values("id", batch)}):
+            listed, given = self._connection.listed("id", _padded(idents[start : start + _AT_ONCE]))
+            sql = _SQL["read"].format(pick=pick, ids=listed)
+            for row in self._connection.run(sql, {"p": self._p, **known, **given}):
                 found[row[0]] = hydrate(row, now, known_at)
         return {ident: found[ident] for ident in idents if ident in found}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eunoe.domain.ids import NIL
 from eunoe.errors import Conflict, shown
 from eunoe.ports.projects import Project, ProjectCount
 from eunoe.stores.sql.connection import Connection, Row
@@ -51,6 +52,7 @@ class SqlProjects:
         row = {"uuid": uuid, "slug": slug, "identity": identity, "now": now}
         p = self._connection.run(_SQL["register"], row)[0][0]
         self._connection.run(_SQL["secret_set"], {"p": p, "secret": secret})
+        self._connection.run(_SQL["counters_begin"], {"p": p, "nil": NIL})
         return Project(p=p, uuid=uuid, slug=slug, identity=identity, secret=secret)
 
     def rebind(self, project: Project, identity: str) -> Project:

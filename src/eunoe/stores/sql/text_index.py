@@ -17,6 +17,12 @@ if TYPE_CHECKING:
         def run(self, sql: str, params: Mapping[str, Any] = ...) -> list[tuple[Any, ...]]:
             """Run one statement."""
 
+        def listed(self, stem: str, values: Sequence[object]) -> tuple[str, dict[str, Any]]:
+            """Return what stands in `in (…)` for values, and its parameters."""
+
+        def ranges(self, ranges: Sequence[tuple[str, int, int]]) -> tuple[str, dict[str, Any]]:
+            """Return a relation of (session, first, last), and its parameters."""
+
         def ranked(self, p: int, terms: Sequence[str], where: Where | None) -> tuple[str, dict[str, Any]]:
             """Return the statement that ranks passages by any of the terms, and its parameters."""
 
@@ -43,10 +49,12 @@ class SqlTextIndex:
     def statistics(self, terms: Sequence[str], scopes: Sequence[str]) -> Statistics:
         """See `TextIndex.statistics`."""
         params = {"p": self._p, **values("scope", scopes)}
-        listed = names("scope", scopes)
-        totals = self._connection.run(_SQL["scope_totals"].format(scopes=listed), params)
-        sql = _SQL["document_frequencies"].format(scopes=listed, terms=names("term", terms))
-        found = self._connection.run(sql, params | values("term", terms)) if terms else []
+        totals = self._connection.run(_SQL["scope_totals"].format(scopes=names("scope", scopes)), params)
+        found: list[tuple[str, int]] = []
+        if terms:
+            listed, given = self._connection.listed("term", terms)
+            sql = _SQL["document_frequencies"].format(scopes=names("scope", scopes), terms=listed)
+            found = self._connection.run(sql, params | given)
         return Statistics(totals[0][0], totals[0][1], dict(found))
 
     def candidates(self, terms: Sequence[str], accept: Filter, *, limit: int) -> list[Passage]:
@@ -80,14 +88,11 @@ class SqlTextIndex:
         found: list[Passage] = []
         for start in range(0, len(ranges), _RANGES):
             batch = ranges[start : start + _RANGES]
-            wanted = ", ".join(f"(:session{at}, :first{at}, :last{at})" for at in range(len(batch)))
+            wanted, given = self._connection.ranges(batch)
             sql = _SQL["neighbours"].format(
                 visible="1" if accept.is_open else where.sql, joins=where.joins, wanted=wanted, readable=readable.sql
             )
-            params = where.params | {"p": self._p}
-            for stem, column in (("session", 0), ("first", 1), ("last", 2)):
-                params |= values(stem, [each[column] for each in batch])
-            found += [Passage(*row) for row in self._connection.run(sql, params)]
+            found += [Passage(*row) for row in self._connection.run(sql, where.params | given | {"p": self._p})]
         return found
 
     def passages(self, rids: Sequence[int], accept: Filter) -> list[Passage]:

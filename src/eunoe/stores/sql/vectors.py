@@ -65,8 +65,9 @@ class SqlVectors:
     def token_statistics(self, tokens: Sequence[int], scopes: Sequence[str]) -> tuple[int, dict[int, int]]:
         """See `Vectors.token_statistics`."""
         asked = [_ALL_TEXTS, *tokens]
-        sql = _SQL["token_df"].format(scopes=names("scope", scopes), tokens=names("token", asked))
-        rows = self._connection.run(sql, self._named | values("scope", scopes) | values("token", asked))
+        listed, given = self._connection.listed("token", asked)
+        sql = _SQL["token_df"].format(scopes=names("scope", scopes), tokens=listed)
+        rows = self._connection.run(sql, self._named | values("scope", scopes) | given)
         found: dict[int, int] = dict(rows)
         return found.pop(_ALL_TEXTS, 0), found
 

@@ -8,6 +8,8 @@ import time
 import apsw
 
 from eunoe.errors import Unavailable
+from eunoe.stores.sql.filters import names
+from eunoe.stores.sql.filters import values as named
 from eunoe.stores.sql.parameters import by_place
 from eunoe.stores.sqlite.fulltext import INSERT, fulltext_row, ranked
 
@@ -95,6 +97,16 @@ class SqliteConnection:
             self.db.executemany(INSERT, map(fulltext_row, rows))
         except apsw.Error as exc:
             raise translated(exc, self.path) from exc
+
+    def listed(self, stem: str, values: Sequence[object]) -> tuple[str, dict[str, Any]]:
+        """See `Connection.listed`."""
+        return names(stem, values), named(stem, values)
+
+    def ranges(self, ranges: Sequence[tuple[str, int, int]]) -> tuple[str, dict[str, Any]]:
+        """See `Connection.ranges`."""
+        rows = ", ".join(f"(:session{at}, :first{at}, :last{at})" for at in range(len(ranges)))
+        sessions, firsts, lasts = zip(*ranges, strict=True)
+        return f"values {rows}", {**named("session", sessions), **named("first", firsts), **named("last", lasts)}
 
     def ranked(self, p: int, terms: Sequence[str], where: Where | None) -> tuple[str, dict[str, Any]]:
         """See `Connection.ranked`."""

@@ -16,6 +16,9 @@ end $$;
 create trigger events_are_frozen before update or delete on events for each row execute function event_is_frozen();
 create trigger events_are_kept before truncate on events execute function event_is_frozen();
 
+-- Whoever writes to a project locks its row of counters; whoever registers one locks this row.
+insert into counters (p, seq, id, recorded_at, number) values (0, 0, '', 0, 0);
+
 -- A project's rows live in one shard, so its number stands in every key.
 alter table passages drop constraint passages_pkey, add primary key (p, rid);
 

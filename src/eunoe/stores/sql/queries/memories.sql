@@ -10,8 +10,10 @@ where m.p = :p and m.id = :id
 -- name: same_text
 select id from memories where p = :p and scope = :scope and fp = :fp
 
--- name: same_words
-select id from memories where p = :p and scope = :scope and words_fp = :words_fp and status = 'active'
+-- name: alike
+select id, 1 from memories where p = :p and scope = :scope and fp = :fp
+union all
+select id, 0 from memories where p = :p and scope = :scope and words_fp = :words_fp and status = 'active'
 
 -- name: pending_value
 select id from memories where p = :p and scope = :scope and value_fp = :value_fp and status = 'pending'

@@ -26,6 +26,10 @@ insert into projects (p, uuid, slug, identity, created_at)
 values ((select coalesce(max(p), 0) + 1 from projects), :uuid, :slug, :identity, :now)
 returning p
 
+-- So that there is a row to lock before the first event.
+-- name: counters_begin
+insert into counters (p, seq, id, recorded_at, number) values (:p, 0, :nil, 0, 0)
+
 -- name: secret_set
 insert into data_keys (p, key_id, wrapped) values (:p, 'secret', :secret)
 on conflict (p, key_id) do update set wrapped = excluded.wrapped

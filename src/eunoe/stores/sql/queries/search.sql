@@ -20,7 +20,7 @@ order by ranked.place, ranked.rid desc
 
 -- The neighbours of candidates in their sessions, by ranges of turns.
 -- name: neighbours
-with wanted (session, first, last) as (values {wanted})
+with wanted (session, first, last) as ({wanted})
 select pa.rid, pa.memory, pa.version, pa.session, pa.turn, pa.length, pa.terms, pa.trust, pa.valid_from, pa.speaker,
   pa.shape, {visible}
 from wanted
