@@ -12,7 +12,7 @@ from eunoe import meaning
 from eunoe.config.identity import Identity, Resolution, find_identity, resolve
 from eunoe.config.secret import SECRET_BYTES as STORE_SECRET_BYTES
 from eunoe.config.secret import read_secret, secret_file
-from eunoe.config.settings import Settings, load_settings
+from eunoe.config.settings import STORE_FILE, Settings, load_settings, prepare_home
 from eunoe.config.trust import TrustedFolders
 from eunoe.domain.analyse import Analyser
 from eunoe.domain.caller import Author, Caller
@@ -165,7 +165,11 @@ def _agent_session(settings: Settings, name: str | None, clock: Clock, entropy: 
     def secret() -> bytes:
         if settings.store == ":memory:":
             return entropy.random_bytes(STORE_SECRET_BYTES)
-        return read_secret(secret_file(settings.store), entropy.random_bytes)
+        store = settings.store
+        if "://" in store:  # nothing lies beside it, and its address may hold a password
+            prepare_home(settings.home)
+            store = os.path.join(settings.home, STORE_FILE)  # noqa: PTH118
+        return read_secret(secret_file(store), entropy.random_bytes)
 
     return AgentSession(id=name or f"{from_us(began_at):%Y-%m-%d}", began_at=began_at, secret=secret)
 

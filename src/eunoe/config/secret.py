@@ -1,6 +1,8 @@
 # Loaded by every agent's session, and pathlib costs 18 ms.
 """The store's secret: 32 random bytes in a 0600 file beside the database, never in it.
 
+All stores on servers share the one of this machine's default store.
+
 It names the fence around recalled text, so that nothing in a memory can know and close it. Losing the file costs
 nothing: another secret is drawn, and the next session's fence has another name.
 """
