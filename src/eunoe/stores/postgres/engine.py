@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import psycopg
+from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from eunoe.domain.postings import FIELDS
@@ -287,7 +288,11 @@ class PostgresEngine:
 
 
 def _roll_back(db: psycopg.Connection[Any]) -> None:
+    """End a transaction. The driver forgets what it prepared: what a pipeline gave up may never have been prepared."""
     try:
-        db.execute("rollback")
+        if db.info.transaction_status == TransactionStatus.IDLE:  # its end has failed, or what followed it
+            db.close()
+        else:
+            db.rollback()
     except psycopg.Error:
         db.close()
