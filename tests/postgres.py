@@ -8,6 +8,7 @@ import shutil
 import signal
 import tempfile
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -30,6 +31,7 @@ class Server:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._package: Any = pytest.importorskip(package, reason=f"no package {package}: no server to test with")
+        self._emptying: Any = None
         self.folder = Path(tempfile.mkdtemp(prefix="eunoe-pg-"))
         self.start()
 
@@ -55,6 +57,8 @@ class Server:
 
     def stop(self) -> None:
         """Stop it for good and remove its folder."""
+        if self._emptying is not None:
+            self._emptying.close()
         self.kill(signal.SIGINT)
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -73,3 +77,18 @@ class Server:
     def drop(self, address: str) -> None:
         """Remove the schema of an address of `fresh`."""
         self.execute(f"drop schema if exists {address.rpartition('schema=')[2]} cascade")
+
+    def empty(self, addresses: Sequence[str]) -> None:
+        """Take every row out of stores: ten times as fast as making new ones."""
+        import psycopg
+
+        if self._emptying is None or self._emptying.closed:
+            self._emptying = psycopg.connect(self.url, autocommit=True)
+            # In this role nothing freezes, and nothing refers to anything.
+            self._emptying.execute("set session_replication_role = replica; set lock_timeout = '5s'")
+        for schema in (address.rpartition("schema=")[2] for address in addresses):
+            query = f"select tablename from pg_tables where schemaname = '{schema}' and tablename <> 'migrations'"
+            tables = [table for (table,) in self._emptying.execute(query.encode())]
+            rows = {table: " where p > 0" if table == "counters" else "" for table in tables}
+            deletes = "; ".join(f"delete from {schema}.{table}{where}" for table, where in rows.items())
+            self._emptying.execute(deletes.encode())
