@@ -126,13 +126,13 @@ class PostgresEngine:
         """See `Engine.tend_vectors`: an HNSW index, made while everybody goes on, once comparing all is too slow."""
         if (p, model) in self._indexes:
             return
-        with self._idle() as db, self._translating():
+        with self._idle() as db:
             for statement in nearest.tending(self._wrapped(db), p, model, dim):
                 db.execute(statement.encode())
 
     def settle(self) -> None:
         """See `Engine.settle`: without statistics the planner takes every table for an empty one."""
-        with self._idle() as db, self._translating():
+        with self._idle() as db:
             db.execute("analyze")
 
     def grant(self, role: str) -> None:
@@ -141,7 +141,7 @@ class PostgresEngine:
         Raises:
             Unavailable: `forbidden`, `engine_error`: the role is not there, or may not be granted to by this one.
         """
-        with self._idle() as db, self._translating():
+        with self._idle() as db:
             for statement in grants(self._address.schema, role):
                 db.execute(statement)
 
@@ -252,13 +252,10 @@ class PostgresEngine:
     @contextmanager
     def _idle(self) -> Iterator[psycopg.Connection[Row]]:
         """Yield a connection outside of any transaction, for what takes long and cannot be in one."""
-        db = self._connection()
-        try:
+        with self._direct() as db, self._translating():
+            configure(db, self._address.schema)
             db.execute("set statement_timeout = 0")
             yield db
-        finally:
-            db.close()
-            self._pool.putconn(db)
 
     @contextmanager
     def _translating(self) -> Iterator[None]:
