@@ -12,7 +12,7 @@ _STATES: tuple[tuple[str, str, str, bool], ...] = (
     ("25006", "read_only", "it is a read replica, or set to read only: point EUNOE_STORE at the primary", False),
     ("40", "serialization", "another write came between: try again", True),
     ("55P03", "locked", "another process keeps it locked: try again", True),
-    ("57014", "timeout", "it took longer than statement_timeout allows: ask for less, or raise it for the role", True),
+    ("57014", "timeout", "it took longer than statement_timeout allows: ask for less, or try again", True),
     ("57P01", "connection_lost", "the server is being stopped: try again when it is back", True),
     ("57P02", "connection_lost", "the server ended: try again when it is back", True),
     ("57P03", "no_server", "the server is starting: try again", True),
