@@ -39,6 +39,10 @@ class Connection(Protocol):
         """Insert many new rows of a table as fast as the engine can."""
         ...
 
+    def settle(self, table: str) -> None:
+        """Let the engine learn what a table holds now, after many rows were loaded."""
+        ...
+
     def lock(self, p: int) -> None:
         """Hold off other writers of a project until the transaction ends; 0: whoever registers projects.
 
@@ -111,10 +115,6 @@ class Engine(Protocol):
 
     def tend_vectors(self, p: int, model: int, dim: int) -> None:
         """Make what searching a project's many vectors needs, outside of any transaction; cheap when it is there."""
-        ...
-
-    def settle(self) -> None:
-        """Learn what the database holds now, after many rows were loaded."""
         ...
 
     def describe(self) -> dict[str, Any]:
