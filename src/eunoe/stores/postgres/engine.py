@@ -39,6 +39,7 @@ class PostgresEngine:
     """Implements `eunoe.stores.sql.connection.Engine` over one schema of a database."""
 
     dialect = "postgres"
+    tends_vectors = True
     occurrences = fulltext.OCCURRENCES
 
     def __init__(

@@ -53,7 +53,9 @@ def inspect(db: psycopg.Connection[Row], place: str) -> Server:
         Unavailable: `old_server`, `unfit_database`, `old_extension`.
     """
     if db.info.server_version < LEAST_SERVER:
-        raise unusable("old_server", place, f"PostgreSQL {db.info.server_version // 10_000} is too old: 14 is the least")
+        raise unusable(
+            "old_server", place, f"PostgreSQL {db.info.server_version // 10_000} is too old: 14 is the least"
+        )
     row = db.execute(
         """select current_setting('server_version'), current_setting('server_encoding'), pg_is_in_recovery(),
              (select extversion from pg_extension where extname = 'vector'),
@@ -181,4 +183,5 @@ def _index_by_bm25(db: psycopg.Connection[Row]) -> None:
 
 
 def unusable(code: str, place: str, what: str) -> Unavailable:
+    """Return the error of a server or database that cannot hold a store as it is."""
     return Unavailable(code, f"the store {place}: {what}", details={"store": place})

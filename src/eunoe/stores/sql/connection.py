@@ -83,6 +83,7 @@ class Engine(Protocol):
     """One database, reached by SQL."""
 
     dialect: str
+    tends_vectors: bool  # whether `tend_vectors` does anything
     occurrences: int  # of a term in one field that the full-text index tells apart at most
 
     def scratch(self) -> AbstractContextManager[Engine]:

@@ -35,6 +35,7 @@ class SqliteEngine:
     """Implements `eunoe.stores.sql.connection.Engine` over one file, or `:memory:`."""
 
     dialect = "sqlite"
+    tends_vectors = False
     occurrences = sys.maxsize
 
     def __init__(
