@@ -18,11 +18,10 @@ from eunoe.stores.sql.migrate import TABLE, Migration, apply, check_applied, old
 LEAST_SERVER = 140_000
 LEAST_VECTOR = (0, 8)  # iterative scans, without which a filtered search loses most of what it should find
 
-# A statement that waits or runs so long has met something that a person must look at; both can be set for the role.
+# A statement that waits or runs so long has met something that a person must look at. What the address, the role, the
+# database or the server's file says goes before.
+_TIMEOUTS = {"statement_timeout": "60s", "lock_timeout": "10s", "idle_in_transaction_session_timeout": "5min"}
 _SETTINGS = {
-    "statement_timeout": "60s",
-    "lock_timeout": "10s",
-    "idle_in_transaction_session_timeout": "5min",
     "join_collapse_limit": "1",  # the shared statements are written in the order in which they are to be joined
     "jit": "off",
     "hnsw.ef_search": "200",
@@ -79,6 +78,11 @@ def configure(db: psycopg.Connection[Any], schema: str) -> None:
     path = [schema, *dict.fromkeys(name for (name,) in found)]
     settings = {"search_path": ", ".join(f'"{name}"' for name in path), **_SETTINGS}
     db.execute("select " + ", ".join(["set_config(%s, %s, false)"] * len(settings)), [*sum(settings.items(), ())])
+    db.execute(
+        "select set_config(s.name, t.value, false) from pg_settings s "
+        "join unnest(%s::text[], %s::text[]) as t (name, value) using (name) where s.source = 'default'",
+        [list(_TIMEOUTS), list(_TIMEOUTS.values())],
+    )
 
 
 def set_up(
@@ -140,6 +144,7 @@ def grants(schema: str, role: str) -> list[sql.Composed]:
 
 def _wait_for_others(db: psycopg.Connection[Row], address: Address) -> None:
     db.execute("set local lock_timeout = 0")
+    db.execute("set local statement_timeout = 0")  # neither waiting for one that migrates nor migrating has a limit
     db.execute("select pg_advisory_xact_lock(hashtext(%s))", [f"eunoe sets up {address.schema}"])
 
 
