@@ -7,10 +7,13 @@ import select
 import shutil
 import signal
 import tempfile
+import time
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -66,10 +69,31 @@ class Server:
             cursor = db.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
+    def rows(self, address: str, statement: str) -> list[tuple[Any, ...]]:
+        """Run a statement as the superuser in the schema of an address of `fresh`; return its rows."""
+        return self.execute(statement, f"{self.url}&options=-csearch_path%3D{schema_of(address)},public")
+
+    def waiting(self) -> int:
+        """Return how many sessions wait for a lock."""
+        return len(self.execute("select 1 from pg_stat_activity where wait_event_type = 'Lock'"))
+
     def fresh(self) -> str:
         """Return the address of a store that is not there yet, in a schema of its own."""
         return f"{self.url}&schema=test_{next(_NUMBERS)}_{os.getpid()}"
 
     def drop(self, address: str) -> None:
         """Remove the schema of an address of `fresh`."""
-        self.execute(f"drop schema if exists {address.rpartition('schema=')[2]} cascade")
+        self.execute(f"drop schema if exists {schema_of(address)} cascade")
+
+
+def schema_of(address: str) -> str:
+    """Return the schema that an address of `fresh` names, whatever else it says."""
+    return address.partition("schema=")[2].partition("&")[0]
+
+
+def until(true: Callable[[], object], within_s: float = 20.0) -> None:
+    """Look again and again until it is so; fail when it does not become so in time."""
+    deadline, pause = time.monotonic() + within_s, Event()
+    while not true():
+        assert time.monotonic() < deadline, "it did not become so"
+        pause.wait(0.02)
