@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from eunoe import meaning
 from eunoe.config.identity import Identity, Resolution, find_identity, resolve
 from eunoe.config.secret import SECRET_BYTES as STORE_SECRET_BYTES
 from eunoe.config.secret import read_secret, secret_file
-from eunoe.config.settings import Settings, load_settings, prepare_home
+from eunoe.config.settings import Settings, load_settings
 from eunoe.config.trust import TrustedFolders
 from eunoe.domain.analyse import Analyser
 from eunoe.domain.caller import Author, Caller
@@ -21,7 +20,7 @@ from eunoe.domain.ids import ID_BYTES, SECRET_BYTES, next_id
 from eunoe.domain.instants import from_us
 from eunoe.domain.project import check_project_name, check_user, numbered, own_project, slug_for
 from eunoe.domain.session import AgentSession
-from eunoe.errors import Invalid, Unavailable, shown
+from eunoe.errors import Invalid, shown
 from eunoe.models.stemmer import english_stemmer
 from eunoe.ports.clock import Clock, Entropy
 from eunoe.ports.lane import Lane
@@ -34,9 +33,8 @@ from eunoe.retrieval.lanes.vector import VectorLane
 from eunoe.retrieval.recipes import DEFAULT
 from eunoe.service.context import Context
 from eunoe.service.worker import Worker
-from eunoe.stores.sql.connection import Engine
 from eunoe.stores.sql.store import SqlStore
-from eunoe.stores.sqlite.engine import SqliteEngine
+from eunoe.storing import open_engine
 
 TRUST_FILE = "trusted-folders.json"
 DURABILITIES = ("process", "power")
@@ -188,49 +186,14 @@ def open_store(settings: Settings, *, durability: str, clock: Clock, entropy: En
     """Open the store that the settings name.
 
     Raises:
-        Invalid: `unsupported_store`: an engine that this version does not have. Unavailable: `missing_extra`, and those
-            of `SqliteEngine` and `PostgresEngine`.
+        Invalid: `unsupported_store`: an engine that this version does not have. Unavailable: see `open_engine`.
     """
-    engine = _engine(settings, durability, clock)
+    engine = open_engine(settings, durability=durability, clock=clock)
     try:
         return SqlStore(engine, clock=clock, entropy=entropy)
     except BaseException:
         engine.close()
         raise
-
-
-def _engine(settings: Settings, durability: str, clock: Clock) -> Engine:
-    scheme = settings.store.partition("://")[0] if "://" in settings.store else "file"
-    if scheme in ("postgresql", "postgres"):
-        return _postgres(settings.store, clock)
-    if scheme != "file":
-        what = f"store={scheme}://… is not supported by this version; give a file path or postgresql://…"
-        raise Invalid("unsupported_store", what)
-    if settings.origin("store") == "default":
-        prepare_home(settings.home)
-    return SqliteEngine(settings.store, durability=durability, now_us=clock.now_us)
-
-
-def _postgres(url: str, clock: Clock) -> Engine:
-    try:
-        from eunoe.stores.postgres.engine import PostgresEngine  # noqa: PLC0415 - an extra, and 100 ms
-    except ImportError as exc:
-        what = f"store=postgresql://… needs the extra `postgres` ({exc}): pip install 'eunoe[postgres]'"
-        raise Unavailable("missing_extra", what) from exc
-
-    @contextmanager
-    def scratch() -> Iterator[Engine]:
-        """A rebuild grows in a file of this machine; the shared statements are the same."""
-        import tempfile  # noqa: PLC0415 - start-up, for those who rebuild only
-
-        with tempfile.TemporaryDirectory(prefix="eunoe-rebuild-") as folder:
-            engine = SqliteEngine(os.path.join(folder, "scratch.sqlite"), now_us=clock.now_us)  # noqa: PTH118
-            try:
-                yield engine
-            finally:
-                engine.close()
-
-    return PostgresEngine(url, now_us=clock.now_us, scratch=scratch)
 
 
 def trusted_folders(settings: Settings) -> TrustedFolders:

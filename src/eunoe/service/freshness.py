@@ -10,6 +10,7 @@ from eunoe.errors import Conflict
 from eunoe.service.commit import Session, open_session
 from eunoe.service.context import Context
 from eunoe.service.find import addressed, written
+from eunoe.service.retrying import retried
 
 Judgement = Literal["confirmed", "disputed"]
 
@@ -71,6 +72,7 @@ def resolutions(memory: Memory) -> tuple[str, ...]:
     return (f"To resolve it: update its text, {right}, archive it, or confirm it after all.",)
 
 
+@retried
 def _judged(context: Context, target: Target, judgement: Judgement) -> Change:
     context, address = written(context, target)
     with context.store.writing() as tx:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from eunoe.admission.draft import draft
@@ -12,6 +12,7 @@ from eunoe.errors import EunoeError, Invalid, Unavailable, shown
 from eunoe.service.commit import Session, open_session
 from eunoe.service.context import Context
 from eunoe.service.remember import state, targets
+from eunoe.service.retrying import retried
 
 Progress = Callable[[int], None]
 
@@ -62,24 +63,36 @@ def import_lines(
     receipts: list[Receipt] = []
     bad: list[BadLine] = []
     for batch in _batches(numbered, None if strict else BATCH):
-        with context.store.writing() as tx:
-            session = open_session(context, tx)
-            for number, line in batch:
-                try:
-                    receipts.append(_state(session, line))
-                except Unavailable:
-                    raise  # the store failed, not the line
-                except EunoeError as exc:
-                    if strict:
-                        exc.details["line"] = number
-                        raise
-                    bad.append(BadLine(number=number, raw=line, code=exc.code, message=exc.message))
+        stated, refused = _state_all(context, batch, strict=strict)
+        receipts += stated
+        bad += refused
         if progress is not None:
             progress(batch[-1][0])
     outcomes: dict[str, int] = {}
     for receipt in receipts:
         outcomes[receipt.outcome] = outcomes.get(receipt.outcome, 0) + 1
     return LinesImported(outcomes=outcomes, receipts=tuple(receipts), bad=tuple(bad))
+
+
+@retried
+def _state_all(
+    context: Context, batch: Sequence[tuple[int, bytes]], *, strict: bool
+) -> tuple[list[Receipt], list[BadLine]]:
+    receipts: list[Receipt] = []
+    bad: list[BadLine] = []
+    with context.store.writing() as tx:
+        session = open_session(context, tx)
+        for number, line in batch:
+            try:
+                receipts.append(_state(session, line))
+            except Unavailable:
+                raise  # the store failed, not the line
+            except EunoeError as exc:
+                if strict:
+                    exc.details["line"] = number
+                    raise
+                bad.append(BadLine(number=number, raw=line, code=exc.code, message=exc.message))
+    return receipts, bad
 
 
 def _state(session: Session, line: bytes) -> Receipt:

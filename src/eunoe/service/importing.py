@@ -16,6 +16,7 @@ from eunoe.service.commit import open_session
 from eunoe.service.context import Context
 from eunoe.service.merging import Merge
 from eunoe.service.replay import Replay
+from eunoe.service.retrying import retried
 
 Progress = Callable[[int, int], None]
 
@@ -37,6 +38,7 @@ class Imported(NamedTuple):
     set_aside: tuple[str, ...] = ()
 
 
+@retried
 def import_document(context: Context, document: Mapping[str, Any], *, progress: Progress | None = None) -> Imported:
     """Take in an exported project.
 

@@ -15,11 +15,13 @@ from eunoe.service.commit import Session, open_session
 from eunoe.service.context import Context
 from eunoe.service.filters import to_filter
 from eunoe.service.find import addressed, written
+from eunoe.service.retrying import retried
 
 _FILTERS = ("kinds", "tags", "any_tags", "paths", "since", "until", "scope", "session")
 _DONE = {"memory.archived": "archived", "memory.forgotten": "forgotten"}
 
 
+@retried
 def archive(context: Context, target: Target) -> Change:
     """Put a memory away: out of recall and briefing, its key free again. `restore` brings it back.
 
@@ -29,6 +31,7 @@ def archive(context: Context, target: Target) -> Change:
     return _withdraw_one(context, target, "memory.archived")
 
 
+@retried
 def forget(
     context: Context,
     target: Target | None = None,
@@ -69,6 +72,7 @@ def forget(
     return Change(action="forgotten", memories=numbers, ids=tuple(memory.id for memory in found), dry_run=dry_run)
 
 
+@retried
 def restore(context: Context, target: Target) -> Change:
     """Believe an archived or forgotten memory again, from now on, in a new version.
 

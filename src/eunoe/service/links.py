@@ -12,8 +12,10 @@ from eunoe.errors import Conflict, Invalid, Refused
 from eunoe.service.commit import Session, open_session
 from eunoe.service.context import Context
 from eunoe.service.find import address_id, addressed, written
+from eunoe.service.retrying import retried
 
 
+@retried
 def link(context: Context, a: Target, b: Target, *, note: str | None = None) -> Change:
     """Link two memories; undirected. A pair that is linked stays as it is.
 
@@ -37,6 +39,7 @@ def link(context: Context, a: Target, b: Target, *, note: str | None = None) -> 
     return Change(action="linked", memories=numbers, ids=idents, notes=notes)
 
 
+@retried
 def unlink(context: Context, a: Target, b: Target) -> Change:
     """Cut the link between two memories. Without one, nothing changes.
 

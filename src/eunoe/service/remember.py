@@ -18,8 +18,10 @@ from eunoe.service.commit import Session, open_session
 from eunoe.service.context import Context
 from eunoe.service.find import address_id
 from eunoe.service.links import check_links
+from eunoe.service.retrying import retried
 
 
+@retried
 def remember(context: Context, body: str, **fields: Any) -> Receipt:
     """State something worth keeping; durable and findable when this returns.
 
@@ -46,6 +48,13 @@ def remember_many(context: Context, items: Iterable[Mapping[str, Any]]) -> list[
     drafts = _drafts(context, items)
     if not drafts:
         return []
+    return _remember_all(context, drafts)
+
+
+@retried
+def _remember_all(
+    context: Context, drafts: Sequence[tuple[Draft, Sequence[Target], Sequence[Target]]]
+) -> list[Receipt]:
     receipts = []
     with context.store.writing() as tx:
         session = open_session(context, tx)

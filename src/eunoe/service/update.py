@@ -27,6 +27,7 @@ from eunoe.service.commit import Session, open_session
 from eunoe.service.context import Context
 from eunoe.service.find import addressed, written
 from eunoe.service.freshness import Judgement, check_judged, judge, resolutions
+from eunoe.service.retrying import retried
 
 FIELDS = (
     *("title", "body", "kind", "tags", "paths", "key", "value", "source", "importance", "pinned"),
@@ -34,6 +35,7 @@ FIELDS = (
 )
 
 
+@retried
 def update(
     context: Context,
     target: Target,

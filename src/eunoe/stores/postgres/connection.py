@@ -125,7 +125,7 @@ class PostgresConnection:
         named = {"range_sessions": sessions, "range_firsts": firsts, "range_lasts": lasts}
         kinds = zip(named, ("text", "bigint", "bigint"), strict=True)
         columns = ", ".join(f"cast(:{name} as {kind}[])" for name, kind in kinds)
-        return f"select * from unnest({columns})", named
+        return f"select * from unnest({columns})", named  # noqa: S608 - names of ours
 
     def ranked(self, p: int, terms: Sequence[str], where: Where | None) -> tuple[str, dict[str, Any]]:
         """See `Connection.ranked`."""

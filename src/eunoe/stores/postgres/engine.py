@@ -130,6 +130,11 @@ class PostgresEngine:
             for statement in nearest.tending(self._wrapped(db), p, model, dim):
                 db.execute(statement.encode())
 
+    def settle(self) -> None:
+        """See `Engine.settle`: without statistics the planner takes every table for an empty one."""
+        with self._idle() as db, self._translating():
+            db.execute("analyze")
+
     def grant(self, role: str) -> None:
         """Let a role use the store: read and write, but of the ledger only add to it, and clear or re-encode payloads.
 

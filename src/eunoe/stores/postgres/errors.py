@@ -20,7 +20,7 @@ _STATES: tuple[tuple[str, str, str, bool], ...] = (
     ("53100", "disk_full", "free some space on the server; nothing was written", True),
     ("53300", "too_many_connections", "raise max_connections, or put a pooler in between", True),
     ("53", "engine_error", "the server is out of resources: try again", True),
-    ("42501", "forbidden", "the role in EUNOE_STORE may not do this; see `eunoe store grant`", False),
+    ("42501", "forbidden", "the role in EUNOE_STORE may not do this; see `eunoe grant-store`", False),
     ("42P01", "damaged", "a table of the store is missing: restore a backup", False),
     ("23", "constraint", "it clashes with what is there; run `eunoe doctor`", False),
     ("P0001", "constraint", "the ledger only grows", False),

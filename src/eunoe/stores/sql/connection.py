@@ -113,6 +113,10 @@ class Engine(Protocol):
         """Make what searching a project's many vectors needs, outside of any transaction; cheap when it is there."""
         ...
 
+    def settle(self) -> None:
+        """Learn what the database holds now, after many rows were loaded."""
+        ...
+
     def describe(self) -> dict[str, Any]:
         """Return what `doctor` shows: engine, version, place, size, settings."""
         ...

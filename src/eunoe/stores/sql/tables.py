@@ -47,3 +47,27 @@ TABLES: dict[str, tuple[str, ...]] = {
     "label_stats": ("p", "scope", "label", "n"),
     "scope_stats": ("p", "scope", "n", "length"),
 }
+
+# What else belongs to a project, and is copied when a store moves: the ledger, then what stands beside the projections.
+LEDGER: dict[str, tuple[str, ...]] = {
+    "events": (
+        *("p", "seq", "id", "stream", "n", "type", "v", "origin", "occurred_at", "recorded_at", "received_at"),
+        *("dedupe_key", "meta", "payload", "payload_key", "payload_hash", "prev_hash", "hash"),
+    ),
+    "heads": ("p", "stream", "n", "hash"),
+}
+BESIDE: dict[str, tuple[str, ...]] = {
+    "accesses": ("p", "memory", "at", "n"),
+    "vectors": ("p", "model", "rid", "generation", "first", "last", "scale", "quantised", "vector"),
+    "vector_sets": ("p", "model", "generation", "removals"),
+    "token_states": ("p", "model", "rid", "block", "scope", "ids", "states", "counts"),
+    "state_sources": ("p", "source", "model", "block"),
+    "state_stats": ("p", "model", "scope", "token", "df"),
+    "embed_jobs": ("p", "rid", "attempts", "not_before", "error"),
+}
+# Named by no project. `leases` are taken anew, `store` and `migrations` are each database's own.
+REFERENCE: dict[str, tuple[str, ...]] = {
+    "projects": ("p", "uuid", "slug", "identity", "created_at"),
+    "data_keys": ("p", "key_id", "wrapped", "fingerprint", "retired_at"),
+    "models": ("id", "name", "fingerprint", "dim", "bound_at"),
+}

@@ -151,6 +151,9 @@ class SqliteEngine:
     def tend_vectors(self, p: int, model: int, dim: int) -> None:
         """See `Engine.tend_vectors`: nothing is needed."""
 
+    def settle(self) -> None:
+        """See `Engine.settle`: the statements name their order themselves."""
+
     def describe(self) -> dict[str, Any]:
         """See `Engine.describe`."""
         size = os.stat(self.path).st_size if self.path != ":memory:" else 0

@@ -28,6 +28,8 @@ OWN = {
     "mcp": ("mcp", "Serve one agent over standard input and output (MCP)"),
     "model": ("model", "Install, list and check the models for search by meaning"),
     "doctor": ("doctor", "Check everything, and name what fails"),
+    "migrate-store": ("stores", "Move a store to another database, and verify it there"),
+    "grant-store": ("stores", "Let a role of the server use the store, and only add to its ledger"),
     "completion": ("extras", "Print the completion script of a shell"),
     "demo": ("extras", "Play a short story in a store of its own"),
     "eval": ("eval", "Measure how well memory answers, with the set that comes with Eunoe or your own"),
@@ -52,7 +54,7 @@ SECTIONS = {
     "Ledger": ("verify", "head", "log", "rebuild", "reembed", "export", "import"),
     "Setup": (
         *("setup", "uninstall", "mcp", "projects", "trust", "config", "model", "doctor", "completion", "demo"),
-        "eval",
+        *("eval", "migrate-store", "grant-store"),
     ),
 }
 

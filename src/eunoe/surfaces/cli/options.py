@@ -32,7 +32,7 @@ class Given:
 def shared_options() -> list[click.Parameter]:
     """Return fresh options; their values go into the context, not to the command."""
     return [
-        _option("--store", "the store: a file, or :memory: (EUNOE_STORE)", metavar="FILE"),
+        _option("--store", "the store: a file, :memory:, or postgresql://… (EUNOE_STORE)", metavar="STORE"),
         _option("--project", "the project by name; me for your own (EUNOE_PROJECT)", metavar="NAME"),
         _option("--user", "on whose behalf (EUNOE_USER)", metavar="ID"),
         _option("--json", "answer in JSON", is_flag=True),
