@@ -24,6 +24,9 @@ from eunoe.stores.sql.connection import Engine, Row
 from eunoe.stores.sql.migrate import Migration, load_migrations, newer_schema
 
 CONNECT_S = 10
+# Whoever waits so long for a connection of the pool looks whether the server is there at all. A pool left to itself
+# tries less and less often, and after a long outage gives no connection for as long again.
+_SUSPICIOUS_S = 2.0
 _MOST_CONNECTIONS = 10
 _TOLD_EVERY_S = 0.1  # a notification takes a lock of the whole database at its commit; a burst is told of once
 # One round trip: a transaction, and whether a newer process has migrated the schema since it was opened.
@@ -78,7 +81,8 @@ class PostgresEngine:
             kwargs={"autocommit": True, "connect_timeout": CONNECT_S},
             min_size=0,
             max_size=_MOST_CONNECTIONS,
-            timeout=CONNECT_S,
+            timeout=_SUSPICIOUS_S,
+            reconnect_timeout=_SUSPICIOUS_S,
             configure=self._configure,
             open=True,
         )
@@ -222,9 +226,9 @@ class PostgresEngine:
                 cursor = db.execute(begin)
                 cursor.nextset()
                 ((found,),) = cursor.fetchall()
-            except psycopg.OperationalError:
+            except BaseException as exc:
                 self._pool.putconn(db)
-                if attempt == _MOST_CONNECTIONS:
+                if attempt == _MOST_CONNECTIONS or not isinstance(exc, psycopg.OperationalError):
                     raise
                 continue
             if found == len(self._migrations):
@@ -235,19 +239,20 @@ class PostgresEngine:
         raise AssertionError("unreachable")
 
     def _connection(self) -> psycopg.Connection[Row]:
-        try:
-            return self._pool.getconn()
-        except PoolClosed:
-            raise Unavailable("closed", f"the store {self._address.place} has been closed; open it again") from None
-        except PoolTimeout:
-            with self._direct():  # tells why it cannot be reached
-                pass
-            raise Unavailable(
-                "too_many_connections",
-                f"the store {self._address.place}: all {_MOST_CONNECTIONS} connections of this process are in use; "
-                "try again",
-                retryable=True,
-            ) from None
+        for _ in range(round(CONNECT_S / _SUSPICIOUS_S)):
+            try:
+                return self._pool.getconn()
+            except PoolClosed:
+                raise Unavailable("closed", f"the store {self._address.place} has been closed; open it again") from None
+            except PoolTimeout:
+                with self._direct():  # tells why it cannot be reached
+                    pass
+        raise Unavailable(
+            "too_many_connections",
+            f"the store {self._address.place}: all {_MOST_CONNECTIONS} connections of this process are in use; "
+            "try again",
+            retryable=True,
+        )
 
     @contextmanager
     def _idle(self) -> Iterator[psycopg.Connection[Row]]:
