@@ -50,9 +50,22 @@ class Server:
 
     def kill(self, how: int = signal.SIGQUIT) -> None:
         """Stop it at once: what it was at is left to crash recovery. SIGINT lets it end in order."""
+        self._end(self.pid, how)
+
+    def kill_all(self) -> None:
+        """Kill the server and every process of it, as a machine that fails does."""
+        mine = [
+            self.pid,
+            *(pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _parent(pid) == self.pid),
+        ]
+        for pid in mine:
+            self._end(pid, signal.SIGKILL)
+        until(lambda: not Path(f"/proc/{self.pid}").exists())  # until then another start takes it for running
+
+    def _end(self, pid: int, how: int) -> None:
         with suppress(ProcessLookupError):
-            ended = os.pidfd_open(self.pid)
-            os.kill(self.pid, how)
+            ended = os.pidfd_open(pid)
+            os.kill(pid, how)
             select.select([ended], [], [], 10)
             os.close(ended)
 
@@ -97,3 +110,9 @@ def until(true: Callable[[], object], within_s: float = 20.0) -> None:
     while not true():
         assert time.monotonic() < deadline, "it did not become so"
         pause.wait(0.02)
+
+
+def _parent(pid: int) -> int:
+    with suppress(OSError):
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return 0
