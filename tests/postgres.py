@@ -36,7 +36,7 @@ class Server:
         self.folder = Path(tempfile.mkdtemp(prefix="eunoe-pg-"))
         self.start()
 
-    def start(self) -> None:
+    def start(self, *, fsync: bool = False) -> None:
         """Start it, or start it again after `kill`."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -45,7 +45,7 @@ class Server:
         self.pid = server.get_pid()
         self.url = server.get_uri()
         # What is killed here are processes, not the machine: what was handed to the system survives.
-        self.execute("alter system set fsync = off")
+        self.execute(f"alter system set fsync = {'on' if fsync else 'off'}")
         self.execute("select pg_reload_conf()")
 
     def kill(self, how: int = signal.SIGQUIT) -> None:

@@ -21,6 +21,7 @@ from eunoe.stores.sql.connection import Row
 from eunoe.stores.sql.filters import Where
 
 _FETCHED = 2000
+_MANY = 500  # rows from which COPY is worth the two round trips around it
 
 _LOCK = "select seq from counters where p = :p for update"
 
@@ -112,7 +113,11 @@ class PostgresConnection:
 
     def index(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """See `Connection.index`."""
-        self.many(fulltext.INSERT, [fulltext.fulltext_row(row, bm25=self._has_bm25) for row in rows])
+        made = [fulltext.fulltext_row(row, bm25=self._has_bm25) for row in rows]
+        if len(made) < _MANY:
+            self.many(fulltext.INSERT, made)
+        else:
+            self.load("passages_fts", fulltext.COLUMNS, (tuple(row.values()) for row in made))
 
     def listed(self, stem: str, values: Sequence[object]) -> tuple[str, dict[str, Any]]:
         """See `Connection.listed`: one array, so that the statement is the same for any number of values."""
