@@ -256,14 +256,11 @@ class PostgresEngine:
 
     @contextmanager
     def _idle(self) -> Iterator[psycopg.Connection[Row]]:
-        """Yield a connection outside of any transaction, for what takes long and cannot be in one."""
-        db = self._connection()
-        try:
-            db.execute("set statement_timeout = 0")
+        """Yield a connection of its own outside of any transaction, for what takes long and cannot be in one."""
+        with self._direct() as db, self._translating():
+            configure(db, self._address.schema)
+            db.execute("set statement_timeout = 0; set lock_timeout = 0")  # an index waits for every transaction
             yield db
-        finally:
-            db.close()
-            self._pool.putconn(db)
 
     @contextmanager
     def _translating(self) -> Iterator[None]:

@@ -24,6 +24,11 @@ _TIMEOUTS = {"statement_timeout": "60s", "lock_timeout": "10s", "idle_in_transac
 _SETTINGS = {
     "join_collapse_limit": "1",  # the shared statements are written in the order in which they are to be joined
     "jit": "off",
+    # A client whose machine fails amid a write holds its project no longer than these. (To the server a pipeline that
+    # waits for its client is not idle.)
+    "tcp_keepalives_idle": "60",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "3",
     "hnsw.ef_search": "200",
     "hnsw.iterative_scan": "relaxed_order",
 }
