@@ -239,3 +239,20 @@ def test_a_store_that_is_dropped_while_it_is_open_is_told_every_time(
         assert failure(memory.count).code == "damaged"
     with suppress(EunoeError):
         memory.close()
+
+
+def test_stores_of_one_database_know_nothing_of_one_another(postgres_server: Server) -> None:
+    postgres_server.execute("create database shared")
+    url = postgres_server.url.replace("@/postgres", "@/shared")
+    with open_memory(f"{url}&schema=one") as one, open_memory(f"{url}&schema=other") as other:
+        one.remember("The first is kept")
+        assert other.recall("kept").hits == ()
+        postgres_server.execute("drop schema other cascade", url)
+        assert failure(other.count).code == "damaged"  # and not what the other store holds
+        with open_memory(f"{url}&schema=other") as anew:
+            assert anew.remember("It is made anew").number == 1
+            postgres_server.execute("drop schema one cascade", url)
+            assert_unharmed(anew, 1)
+            vectors = "select 1 from information_schema.columns where table_schema = 'other' and udt_name = 'halfvec'"
+            assert len(postgres_server.execute(vectors, url)) == 1
+    postgres_server.execute("drop database shared with (force)")

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import psycopg
+from psycopg import sql
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from eunoe.domain.postings import FIELDS
@@ -30,9 +31,9 @@ _SUSPICIOUS_S = 2.0
 _MOST_CONNECTIONS = 10
 _TOLD_EVERY_S = 0.1  # a notification takes a lock of the whole database at its commit; a burst is told of once
 # One round trip: a transaction, and whether a newer process has migrated the schema since it was opened.
-_READ = b"begin isolation level repeatable read read only; select count(*) from migrations"
+_READ = "begin isolation level repeatable read read only; select count(*) from {}.migrations"
 # Behind the project's lock each statement is to see the newest.
-_WRITE = b"begin isolation level read committed; select count(*) from migrations"
+_WRITE = "begin isolation level read committed; select count(*) from {}.migrations"
 
 # A pool tells of failed attempts in the log; callers get them as errors.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
@@ -71,6 +72,8 @@ class PostgresEngine:
         self._address = read_address(url)
         self._migrations = list(migrations if migrations is not None else load_migrations(self.dialect))
         self._scratch = scratch
+        named = sql.Identifier(self._address.schema)  # never the table of a store behind it in the search path
+        self._read, self._write = (sql.SQL(begin).format(named).as_bytes() for begin in (_READ, _WRITE))
         self._told_at = 0.0
         self._name = f"{os.getpid()}-{id(self)}"
         self._indexes: set[tuple[int, int]] = set()
@@ -90,14 +93,14 @@ class PostgresEngine:
     @contextmanager
     def reading(self) -> Iterator[PostgresConnection]:
         """See `Engine.reading`."""
-        with self._begun(_READ) as db:
+        with self._begun(self._read) as db:
             yield self._wrapped(db)
             db.execute("commit")  # a rollback would cost the connection its prepared statements
 
     @contextmanager
     def writing(self, *, patient: bool = True) -> Iterator[PostgresConnection]:
         """See `Engine.writing`."""
-        with self._begun(_WRITE) as db:
+        with self._begun(self._write) as db:
             connection = self._wrapped(db)
             with connection.pipelined():
                 if not patient:
@@ -130,13 +133,13 @@ class PostgresEngine:
         """See `Engine.tend_vectors`: an HNSW index, made while everybody goes on, once comparing all is too slow."""
         if (p, model) in self._indexes:
             return
-        with self._idle() as db, self._translating():
+        with self._idle() as db:
             for statement in nearest.tending(self._wrapped(db), p, model, dim):
                 db.execute(statement.encode())
 
     def settle(self) -> None:
         """See `Engine.settle`: without statistics the planner takes every table for an empty one."""
-        with self._idle() as db, self._translating():
+        with self._idle() as db:
             db.execute("analyze")
 
     def grant(self, role: str) -> None:
@@ -145,7 +148,7 @@ class PostgresEngine:
         Raises:
             Unavailable: `forbidden`, `engine_error`: the role is not there, or may not be granted to by this one.
         """
-        with self._idle() as db, self._translating():
+        with self._idle() as db:
             for statement in grants(self._address.schema, role):
                 db.execute(statement)
 

@@ -57,7 +57,9 @@ def inspect(db: psycopg.Connection[Row], place: str) -> Server:
         Unavailable: `old_server`, `unfit_database`, `old_extension`.
     """
     if db.info.server_version < LEAST_SERVER:
-        raise _unfit("old_server", place, f"PostgreSQL {db.info.server_version // 10_000} is too old: 14 is the least")
+        raise unusable(
+            "old_server", place, f"PostgreSQL {db.info.server_version // 10_000} is too old: 14 is the least"
+        )
     row = db.execute(
         """select current_setting('server_version'), current_setting('server_encoding'), pg_is_in_recovery(),
              (select extversion from pg_extension where extname = 'vector'),
@@ -66,11 +68,11 @@ def inspect(db: psycopg.Connection[Row], place: str) -> Server:
     assert row is not None  # noqa: S101 - a select without a table
     version, encoding, is_replica, vector, textsearch = row
     if encoding != "UTF8":
-        raise _unfit("unfit_database", place, f"its encoding is {encoding}; create a database with encoding UTF8")
+        raise unusable("unfit_database", place, f"its encoding is {encoding}; create a database with encoding UTF8")
     if vector and tuple(int(part) for part in vector.split(".")[:2]) < LEAST_VECTOR:
         least = ".".join(map(str, LEAST_VECTOR))
         fix = f"install pgvector {least} or later on the server, then run `alter extension vector update`"
-        raise _unfit("old_extension", place, f"pgvector {vector} is too old; {fix}")
+        raise unusable("old_extension", place, f"pgvector {vector} is too old; {fix}")
     return Server(version.split(" ")[0], vector or "", bool(textsearch), bool(is_replica))
 
 
@@ -111,7 +113,7 @@ def set_up(
         return
     if server.is_replica:
         fix = "point EUNOE_STORE at the primary once, so that it is brought there"
-        raise _unfit("read_only", address.place, f"it is a read replica without a store of this version; {fix}")
+        raise unusable("read_only", address.place, f"it is a read replica without a store of this version; {fix}")
     db.execute("begin")
     try:
         _wait_for_others(db, address)
@@ -162,7 +164,7 @@ def _make(db: psycopg.Connection[Row], address: Address) -> None:
     """Make the schema and its table of migrations. Raises `foreign_schema` where other tables are in it."""
     if db.execute("select 1 from pg_tables where schemaname = %s", [address.schema]).fetchone():
         what = f"the schema {address.schema} holds other tables and was left untouched"
-        raise _unfit("foreign_schema", address.place, f"{what}; name another one with ?schema= in EUNOE_STORE")
+        raise unusable("foreign_schema", address.place, f"{what}; name another one with ?schema= in EUNOE_STORE")
     name = sql.Identifier(address.schema)
     if not db.execute("select 1 from pg_namespace where nspname = %s", [address.schema]).fetchone():
         db.execute(sql.SQL("create schema {}").format(name))
@@ -173,12 +175,13 @@ def _need_vector(db: psycopg.Connection[Row], address: Address) -> None:
     """Have pgvector in the database. Raises `missing_extension`, `old_extension`."""
     try:
         db.execute("savepoint extension")
-        db.execute("create extension if not exists vector")
+        # Not in this store's schema: dropped with it, it would take the vectors of the other stores along.
+        db.execute("create extension if not exists vector schema public")
         db.execute("release savepoint extension")
     except psycopg.Error as exc:
         fix = "install pgvector on the server, and let an administrator run `create extension vector` in this database"
         told = exc.diag.message_primary or str(exc)
-        raise _unfit("missing_extension", address.place, f"it needs the extension pgvector: {told}; {fix}") from exc
+        raise unusable("missing_extension", address.place, f"it needs the extension pgvector: {told}; {fix}") from exc
     inspect(db, address.place)
 
 
@@ -190,5 +193,5 @@ def _index_by_bm25(db: psycopg.Connection[Row]) -> None:
         )
 
 
-def _unfit(code: str, place: str, what: str) -> Unavailable:
+def unusable(code: str, place: str, what: str) -> Unavailable:
     return Unavailable(code, f"the store {place}: {what}", details={"store": place})
