@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import psycopg
+from psycopg import sql
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from eunoe.domain.postings import FIELDS
@@ -24,12 +25,15 @@ from eunoe.stores.sql.connection import Engine, Row
 from eunoe.stores.sql.migrate import Migration, load_migrations, newer_schema
 
 CONNECT_S = 10
+# Whoever waits so long for a connection of the pool looks whether the server is there at all. A pool left to itself
+# tries less and less often, and after a long outage gives no connection for as long again.
+_SUSPICIOUS_S = 2.0
 _MOST_CONNECTIONS = 10
 _TOLD_EVERY_S = 0.1  # a notification takes a lock of the whole database at its commit; a burst is told of once
 # One round trip: a transaction, and whether a newer process has migrated the schema since it was opened.
-_READ = b"begin isolation level repeatable read read only; select count(*) from migrations"
+_READ = "begin isolation level repeatable read read only; select count(*) from {}.migrations"
 # Behind the project's lock each statement is to see the newest.
-_WRITE = b"begin isolation level read committed; select count(*) from migrations"
+_WRITE = "begin isolation level read committed; select count(*) from {}.migrations"
 
 # A pool tells of failed attempts in the log; callers get them as errors.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
@@ -69,6 +73,8 @@ class PostgresEngine:
         self._address = read_address(url)
         self._migrations = list(migrations if migrations is not None else load_migrations(self.dialect))
         self._scratch = scratch
+        named = sql.Identifier(self._address.schema)  # never the table of a store behind it in the search path
+        self._read, self._write = (sql.SQL(begin).format(named).as_bytes() for begin in (_READ, _WRITE))
         self._told_at = 0.0
         self._name = f"{os.getpid()}-{id(self)}"
         self._indexes: set[tuple[int, int]] = set()
@@ -79,7 +85,8 @@ class PostgresEngine:
             kwargs={"autocommit": True, "connect_timeout": CONNECT_S},
             min_size=0,
             max_size=_MOST_CONNECTIONS,
-            timeout=CONNECT_S,
+            timeout=_SUSPICIOUS_S,
+            reconnect_timeout=_SUSPICIOUS_S,
             configure=self._configure,
             open=True,
         )
@@ -87,14 +94,14 @@ class PostgresEngine:
     @contextmanager
     def reading(self) -> Iterator[PostgresConnection]:
         """See `Engine.reading`."""
-        with self._begun(_READ) as db:
+        with self._begun(self._read) as db:
             yield self._wrapped(db)
             db.execute("commit")  # a rollback would cost the connection its prepared statements
 
     @contextmanager
     def writing(self, *, patient: bool = True) -> Iterator[PostgresConnection]:
         """See `Engine.writing`."""
-        with self._begun(_WRITE) as db:
+        with self._begun(self._write) as db:
             connection = self._wrapped(db)
             with connection.pipelined():
                 if not patient:
@@ -218,9 +225,9 @@ class PostgresEngine:
                 cursor = db.execute(begin)
                 cursor.nextset()
                 ((found,),) = cursor.fetchall()
-            except psycopg.OperationalError:
+            except BaseException as exc:
                 self._pool.putconn(db)
-                if attempt == _MOST_CONNECTIONS:
+                if attempt == _MOST_CONNECTIONS or not isinstance(exc, psycopg.OperationalError):
                     raise
                 continue
             if found == len(self._migrations):
@@ -231,26 +238,27 @@ class PostgresEngine:
         raise AssertionError("unreachable")
 
     def _connection(self) -> psycopg.Connection[Row]:
-        try:
-            return self._pool.getconn()
-        except PoolClosed:
-            raise Unavailable("closed", f"the store {self._address.place} has been closed; open it again") from None
-        except PoolTimeout:
-            with self._direct():  # tells why it cannot be reached
-                pass
-            raise Unavailable(
-                "too_many_connections",
-                f"the store {self._address.place}: all {_MOST_CONNECTIONS} connections of this process are in use; "
-                "try again",
-                retryable=True,
-            ) from None
+        for _ in range(round(CONNECT_S / _SUSPICIOUS_S)):
+            try:
+                return self._pool.getconn()
+            except PoolClosed:
+                raise Unavailable("closed", f"the store {self._address.place} has been closed; open it again") from None
+            except PoolTimeout:
+                with self._direct():  # tells why it cannot be reached
+                    pass
+        raise Unavailable(
+            "too_many_connections",
+            f"the store {self._address.place}: all {_MOST_CONNECTIONS} connections of this process are in use; "
+            "try again",
+            retryable=True,
+        )
 
     @contextmanager
     def _idle(self) -> Iterator[psycopg.Connection[Row]]:
-        """Yield a connection outside of any transaction, for what takes long and cannot be in one."""
+        """Yield a connection of its own outside of any transaction, for what takes long and cannot be in one."""
         with self._direct() as db, self._translating():
             configure(db, self._address.schema)
-            db.execute("set statement_timeout = 0")
+            db.execute("set statement_timeout = 0; set lock_timeout = 0")  # an index waits for every transaction
             yield db
 
     @contextmanager

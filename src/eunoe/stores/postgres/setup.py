@@ -18,13 +18,17 @@ from eunoe.stores.sql.migrate import TABLE, Migration, apply, check_applied, old
 LEAST_SERVER = 140_000
 LEAST_VECTOR = (0, 8)  # iterative scans, without which a filtered search loses most of what it should find
 
-# A statement that waits or runs so long has met something that a person must look at; both can be set for the role.
+# A statement that waits or runs so long has met something that a person must look at. What the address, the role, the
+# database or the server's file says goes before.
+_TIMEOUTS = {"statement_timeout": "60s", "lock_timeout": "10s", "idle_in_transaction_session_timeout": "5min"}
 _SETTINGS = {
-    "statement_timeout": "60s",
-    "lock_timeout": "10s",
-    "idle_in_transaction_session_timeout": "5min",
     "join_collapse_limit": "1",  # the shared statements are written in the order in which they are to be joined
     "jit": "off",
+    # A client whose machine fails amid a write holds its project no longer than these. (To the server a pipeline that
+    # waits for its client is not idle.)
+    "tcp_keepalives_idle": "60",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "3",
     "hnsw.ef_search": "200",
     "hnsw.iterative_scan": "relaxed_order",
 }
@@ -81,6 +85,11 @@ def configure(db: psycopg.Connection[Any], schema: str) -> None:
     path = [schema, *dict.fromkeys(name for (name,) in found)]
     settings = {"search_path": ", ".join(f'"{name}"' for name in path), **_SETTINGS}
     db.execute("select " + ", ".join(["set_config(%s, %s, false)"] * len(settings)), [*sum(settings.items(), ())])
+    db.execute(
+        "select set_config(s.name, t.value, false) from pg_settings s "
+        "join unnest(%s::text[], %s::text[]) as t (name, value) using (name) where s.source = 'default'",
+        [list(_TIMEOUTS), list(_TIMEOUTS.values())],
+    )
 
 
 def set_up(
@@ -142,6 +151,7 @@ def grants(schema: str, role: str) -> list[sql.Composed]:
 
 def _wait_for_others(db: psycopg.Connection[Row], address: Address) -> None:
     db.execute("set local lock_timeout = 0")
+    db.execute("set local statement_timeout = 0")  # neither waiting for one that migrates nor migrating has a limit
     db.execute("select pg_advisory_xact_lock(hashtext(%s))", [f"eunoe sets up {address.schema}"])
 
 
@@ -165,7 +175,8 @@ def _need_vector(db: psycopg.Connection[Row], address: Address) -> None:
     """Have pgvector in the database. Raises `missing_extension`, `old_extension`."""
     try:
         db.execute("savepoint extension")
-        db.execute("create extension if not exists vector")
+        # Not in this store's schema: dropped with it, it would take the vectors of the other stores along.
+        db.execute("create extension if not exists vector schema public")
         db.execute("release savepoint extension")
     except psycopg.Error as exc:
         fix = "install pgvector on the server, and let an administrator run `create extension vector` in this database"
