@@ -29,6 +29,7 @@ CONNECT_S = 10
 # tries less and less often, and after a long outage gives no connection for as long again.
 _SUSPICIOUS_S = 2.0
 _MOST_CONNECTIONS = 10
+_MAINTAIN_SINCE = 170_000
 _TOLD_EVERY_S = 0.1  # a notification takes a lock of the whole database at its commit; a burst is told of once
 # One round trip: a transaction, and whether a newer process has migrated the schema since it was opened.
 _READ = "begin isolation level repeatable read read only; select count(*) from {}.migrations"
@@ -138,14 +139,16 @@ class PostgresEngine:
             for statement in nearest.tending(self._wrapped(db), p, model, dim):
                 db.execute(statement.encode())
 
-    def grant(self, role: str) -> None:
-        """Let a role use the store: read and write, but of the ledger only add to it, and clear or re-encode payloads.
+    def grant(self, role: str, kind: str = "service") -> None:
+        """Let a role use the store in one way, and in no other: see `GRANTED`.
 
         Raises:
-            Unavailable: `forbidden`, `engine_error`: the role is not there, or may not be granted to by this one.
+            Unavailable: `forbidden`, `engine_error`: the role is not there, or this one may not grant.
         """
         with self._idle() as db:
-            for statement in grants(self._address.schema, role):
+            found = db.execute("select tablename from pg_tables where schemaname = %s", [self._address.schema])
+            tables, can_maintain = sorted(name for (name,) in found), db.info.server_version >= _MAINTAIN_SINCE
+            for statement in grants(self._address.schema, role, kind, tables, can_maintain=can_maintain):
                 db.execute(statement)
 
     def describe(self) -> dict[str, Any]:
