@@ -6,7 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
 import psycopg
@@ -109,7 +109,7 @@ class PostgresEngine:
                     connection.run("set local lock_timeout = '2ms'")
                 yield connection
                 connection.run("commit")
-                self._tell(connection)
+            self._tell(db)
 
     @contextmanager
     def scratch(self) -> Iterator[Engine]:
@@ -215,30 +215,30 @@ class PostgresEngine:
             try:
                 yield db
             except BaseException:
-                if not db.closed:
-                    _roll_back(db)
+                _roll_back(db)
                 raise
             finally:
                 self._pool.putconn(db)
 
     def _taken(self, begin: bytes) -> psycopg.Connection[Row]:
-        for attempt in range(_MOST_CONNECTIONS + 1):
-            db = self._connection()
-            try:
-                cursor = db.execute(begin)
-                cursor.nextset()
-                ((found,),) = cursor.fetchall()
-            except BaseException as exc:
-                self._pool.putconn(db)
-                if attempt == _MOST_CONNECTIONS or not isinstance(exc, psycopg.OperationalError):
-                    raise
-                continue
-            if found == len(self._migrations):
-                return db
+        for _ in range(_MOST_CONNECTIONS):  # as many as may lie in the pool without knowing that they are lost
+            with suppress(psycopg.OperationalError):
+                return self._started(begin)
+        return self._started(begin)
+
+    def _started(self, begin: bytes) -> psycopg.Connection[Row]:
+        db = self._connection()
+        try:
+            cursor = db.execute(begin)
+            cursor.nextset()
+            ((found,),) = cursor.fetchall()
+            if found != len(self._migrations):
+                raise newer_schema(self._address.place, found, len(self._migrations))
+        except BaseException:
             _roll_back(db)
             self._pool.putconn(db)
-            raise newer_schema(self._address.place, found, len(self._migrations))
-        raise AssertionError("unreachable")
+            raise
+        return db
 
     def _connection(self) -> psycopg.Connection[Row]:
         for _ in range(round(CONNECT_S / _SUSPICIOUS_S)):
@@ -282,15 +282,17 @@ class PostgresEngine:
     def _channel(self) -> str:
         return f"eunoe_{self._address.schema}"
 
-    def _tell(self, connection: PostgresConnection) -> None:
-        """Tell the workers of other processes, in the round trip of the commit and after it."""
+    def _tell(self, db: psycopg.Connection[Row]) -> None:
+        """Tell the workers of other processes, after the commit; that it fails takes nothing back."""
         now = time.monotonic()
         if now - self._told_at >= _TOLD_EVERY_S:
             self._told_at = now
-            connection.run("select pg_notify(:channel, :name)", {"channel": self._channel(), "name": self._name})
+            with suppress(psycopg.Error):
+                db.execute("select pg_notify(%s, %s)", [self._channel(), self._name])
 
 
 def _roll_back(db: psycopg.Connection[Any]) -> None:
+    """End a transaction, or the connection where that is not possible; a pool replaces it."""
     try:
         db.execute("rollback")
     except psycopg.Error:
