@@ -12,7 +12,7 @@ from eunoe import meaning
 from eunoe.config.identity import Identity, Resolution, find_identity, resolve
 from eunoe.config.secret import SECRET_BYTES as STORE_SECRET_BYTES
 from eunoe.config.secret import read_secret, secret_file
-from eunoe.config.settings import STORE_FILE, Settings, load_settings, prepare_home
+from eunoe.config.settings import Settings, load_settings, prepare_home
 from eunoe.config.trust import TrustedFolders
 from eunoe.domain.analyse import Analyser
 from eunoe.domain.caller import Author, Caller
@@ -121,7 +121,8 @@ def open_session(
         raise
     found = meaning.start(opened, settings, environ, clock, entropy, background=background, fast_only=fast_model_only)
     caller = Caller(user=settings.user, author=author, surface=surface, details=_details(agent, session))
-    context = _context(opened, settings, caller, _agent_session(settings, session, clock, entropy), clock, entropy)
+    told = _agent_session(settings, opened.uuid, session, clock, entropy)
+    context = _context(opened, settings, caller, told, clock, entropy)
     context = context._replace(
         slug=slug,
         identity=identity,
@@ -158,18 +159,16 @@ def _details(agent: str | None, session: str | None) -> dict[str, str]:
     return {name: value for name, value in (("agent", agent), ("session", session)) if value is not None}
 
 
-def _agent_session(settings: Settings, name: str | None, clock: Clock, entropy: Entropy) -> AgentSession:
+def _agent_session(settings: Settings, store: str, name: str | None, clock: Clock, entropy: Entropy) -> AgentSession:
     began_at = clock.now_us()
 
     @cache
     def secret() -> bytes:
         if settings.store == ":memory:":
             return entropy.random_bytes(STORE_SECRET_BYTES)
-        store = settings.store
-        if "://" in store:  # nothing lies beside it, and its address may hold a password
+        if "://" in settings.store:
             prepare_home(settings.home)
-            store = os.path.join(settings.home, STORE_FILE)  # noqa: PTH118
-        return read_secret(secret_file(store), entropy.random_bytes)
+        return read_secret(secret_file(settings.store, settings.home, store), entropy.random_bytes)
 
     return AgentSession(id=name or f"{from_us(began_at):%Y-%m-%d}", began_at=began_at, secret=secret)
 

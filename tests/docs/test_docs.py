@@ -43,7 +43,7 @@ DRAWINGS = sorted(DOCS.rglob("*.svg"))
 DECISIONS = sorted((DOCS / "decisions").glob("*.md"))
 ERROR_CLASSES = {"Invalid", "NotFound", "Conflict", "Refused", "Unavailable"}
 # Errors whose code is looked up in a table: function → the name of that table, whose rows begin with the code.
-ERROR_TABLES = {"_ERRORS"}
+ERROR_TABLES = {"_ERRORS", "_STATES", "_CONNECTING"}
 ROWS = [*(str(number) for number in range(1, 359)), *(f"P{number}" for number in range(1, 25))]
 STATES = {"done", "partial", "no", "opposite"}
 DECISION_HEADINGS = ["Context", "Choice", "Consequences", "What would change our mind"]
@@ -123,8 +123,9 @@ def table_codes(tree: ast.Module) -> set[str]:
             continue
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         if any(isinstance(target, ast.Name) and target.id in ERROR_TABLES for target in targets):
-            rows = (each for each in ast.walk(node.value) if isinstance(each, ast.Tuple) and len(each.elts) == 3)
-            found |= {str(row.elts[0].value) for row in rows if isinstance(row.elts[0], ast.Constant)}
+            rows = (each for each in ast.walk(node.value) if isinstance(each, ast.Tuple) and len(each.elts) in (3, 4))
+            codes = (row.elts[len(row.elts) - 3] for row in rows)  # before the fix and whether it may help to try again
+            found |= {str(code.value) for code in codes if isinstance(code, ast.Constant)}
     if found:  # the default of the look-up stands beside the table
         found.add("engine_error")
     return found

@@ -9,19 +9,16 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from hashlib import sha256
-from operator import itemgetter
 from pathlib import Path
-from threading import BrokenBarrierError
 from typing import Any
 
 import apsw
 import pytest
+from tests.processes import PROCESSES, together
 
 from eunoe import EunoeError, Memory, Refused, Unavailable
 from eunoe.stores.sql.migrate import Migration, load_migrations
 from eunoe.stores.sqlite.engine import SqliteEngine
-
-PROCESSES = multiprocessing.get_context("fork")  # whoever forks has no store open
 
 WRITERS = 8
 WRITES = int(os.environ.get("EUNOE_SOAK_WRITES", "100"))
@@ -38,30 +35,6 @@ def rows(store: Path, sql: str) -> list[tuple[Any, ...]]:
         return connection.execute(sql).fetchall()
     finally:
         connection.close()
-
-
-def together(work: Callable[..., Any], count: int, *args: Any) -> list[Any]:
-    """Run `work(at, barrier, …)` in so many processes and return their answers; an error in one is an error here."""
-    barrier = PROCESSES.Barrier(count, timeout=30)
-    answers = PROCESSES.SimpleQueue()
-
-    def run(at: int) -> None:
-        try:
-            answers.put((at, None, work(at, barrier, *args)))
-        except BrokenBarrierError:
-            answers.put((at, None, None))  # another one failed, and tells why
-        except BaseException as exc:  # noqa: BLE001 - the parent must hear of it
-            answers.put((at, f"{type(exc).__name__} {getattr(exc, 'code', '')}: {exc}", None))
-            barrier.abort()
-
-    children = [PROCESSES.Process(target=run, args=(at,)) for at in range(count)]
-    for child in children:
-        child.start()
-    found = sorted((answers.get() for _ in children), key=itemgetter(0))
-    for child in children:
-        child.join()
-    assert [error for _, error, _ in found if error is not None] == []
-    return [answer for _, _, answer in found]
 
 
 # ── writers ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import multiprocessing
 import os
 import random
 import signal
@@ -17,12 +15,9 @@ from typing import Any
 
 import apsw
 import pytest
+from tests.processes import Child
 
 from eunoe import Memory
-
-# Forked children start in milliseconds, so that the kill falls into the work and not into imports. Whoever forks has
-# no store open: an SQLite connection must not cross a fork.
-PROCESSES = multiprocessing.get_context("fork")
 
 KILLS = int(os.environ.get("EUNOE_SOAK_KILLS", "50"))
 ROUNDS_A_STORE = 25
@@ -31,39 +26,6 @@ PROJECT = "acme/api"
 
 def open_memory(store: Path | str) -> Memory:
     return Memory.open(store, project=PROJECT, user="kim")
-
-
-class Child:
-    """A process that does `work(acknowledge, …)`; each acknowledgement is one line on a pipe, written at once."""
-
-    def __init__(self, work: Callable[..., None], *args: Any) -> None:
-        out, into = os.pipe()
-        self.process = PROCESSES.Process(target=self._run, args=(work, out, into, args))
-        self.process.start()
-        os.close(into)
-        self.lines = os.fdopen(out, "r", encoding="utf-8")
-
-    @staticmethod
-    def _run(work: Callable[..., None], out: int, into: int, args: tuple[Any, ...]) -> None:
-        os.close(out)
-
-        def acknowledge(*fields: Any) -> None:
-            os.write(into, (json.dumps(fields) + "\n").encode())
-
-        work(acknowledge, *args)
-
-    def read(self, count: int) -> list[list[Any]]:
-        """Wait for so many acknowledgements, or the end of the child."""
-        lines = (self.lines.readline() for _ in range(count))
-        return [json.loads(line) for line in lines if line]
-
-    def kill(self, after_s: float) -> list[list[Any]]:
-        """Kill the child that much later, and return what it had acknowledged since the last `read`."""
-        self.process.join(after_s)
-        self.process.kill()
-        self.process.join()
-        with self.lines:
-            return [json.loads(line) for line in self.lines]
 
 
 @contextmanager

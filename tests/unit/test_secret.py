@@ -50,9 +50,9 @@ def test_it_is_not_made_before_something_is_shown_to_an_agent(store_path: Path) 
     with Memory.open(store_path, project="acme/api") as memory:
         memory.remember("The queue is Redis")
         memory.recall("queue")
-        assert not Path(secret_file(str(store_path))).exists()
+        assert not Path(secret_file(str(store_path), "", "")).exists()
         memory.briefing()
-        assert Path(secret_file(str(store_path))).exists()
+        assert Path(secret_file(str(store_path), "", "")).exists()
 
 
 def test_a_fence_needs_both_the_secret_and_the_session() -> None:
@@ -62,3 +62,8 @@ def test_a_fence_needs_both_the_secret_and_the_session() -> None:
     assert fence("a", b"s") == fence("a", b"s")
     assert len({fence("a", b"s"), fence("b", b"s"), fence("a", b"t")}) == 3
     assert len(fence("a", b"s")) == 8
+
+
+def test_the_secret_of_a_server_lies_in_the_home_under_the_store_s_uuid() -> None:
+    address = "postgresql://kim:not-a-password@db/eunoe"
+    assert secret_file(address, "/home/kim/eunoe", "0190") == "/home/kim/eunoe/0190.secret"

@@ -29,7 +29,8 @@ class ScriptedEmbedding:
         self._answers = list(answers)
         self.steps: Queue[int] = Queue()
         self.count = self.released = 0
-        self.stopped = False
+        self.stopped = self.has_grown = False
+        self.tended: Queue[str] = Queue()
 
     def stop(self) -> None:
         self.stopped = True
@@ -42,6 +43,11 @@ class ScriptedEmbedding:
 
     def release(self) -> None:
         self.released += 1
+
+    def tend(self) -> None:
+        self.has_grown = False
+        self.tended.put(threading.current_thread().name)
+        raise Unavailable("no_server", "it is gone")
 
 
 @pytest.fixture
@@ -161,3 +167,13 @@ def test_stopping_twice_is_allowed_and_nothing_starts_after_it(worker_of: Any) -
     worker.stop()
     worker.wake()
     assert (running(), embedding.released, embedding.stopped) == (before, 1, True)
+
+
+def test_it_tends_in_a_thread_of_its_own_once_there_is_nothing_to_embed(worker_of: Any) -> None:
+    worker, embedding = worker_of(32)
+    embedding.has_grown = True
+    worker.wake()
+    assert [embedding.steps.get(timeout=PATIENCE_S) for _ in range(2)] == [1, 2]
+    assert embedding.tended.get(timeout=PATIENCE_S) == "eunoe-tending"
+    worker.wake()  # that it failed has ended nothing
+    assert embedding.steps.get(timeout=PATIENCE_S) == 3

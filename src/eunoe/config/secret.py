@@ -1,7 +1,5 @@
 # Loaded by every agent's session, and pathlib costs 18 ms.
-"""The store's secret: 32 random bytes in a 0600 file beside the database, never in it.
-
-All stores on servers share the one of this machine's default store.
+"""The store's secret: 32 random bytes in a 0600 file beside the database, never in it; of a server's in the home.
 
 It names the fence around recalled text, so that nothing in a memory can know and close it. Losing the file costs
 nothing: another secret is drawn, and the next session's fence has another name.
@@ -21,9 +19,9 @@ SECRET_BYTES = 32
 _SUFFIX = ".secret"
 
 
-def secret_file(store: str) -> str:
-    """Return where the secret of a database file lies."""
-    return store + _SUFFIX
+def secret_file(store: str, home: str, uuid: str) -> str:
+    """Return where the secret of a store lies: beside its file, or in the data directory by its uuid."""
+    return os.path.join(home, uuid + _SUFFIX) if "://" in store else store + _SUFFIX
 
 
 def read_secret(path: str, draw: Callable[[int], bytes]) -> bytes:

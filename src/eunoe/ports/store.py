@@ -111,6 +111,10 @@ class Store(Protocol):
         It must return at once; it may be called in vain, from any thread.
         """
 
+    @property
+    def tends_vectors(self) -> bool:
+        """Tell whether searching many vectors needs what `tend_vectors` makes."""
+
     def tend_vectors(self, p: int, model: Model) -> None:
         """Make what searching a project's many vectors needs; may take minutes, and holds nobody up."""
 

@@ -39,6 +39,8 @@ class Embedding:
         self._batches = 0
         self._stopped = False
         self._has_lease = False
+        # Projects with new vectors since `tend`; None: any may have some.
+        self._grown: set[int] | None = None if store.tends_vectors else set()
 
     def stop(self) -> None:
         """Leave the batch that is being read, for good: its jobs stay queued."""
@@ -65,6 +67,8 @@ class Embedding:
             for p in sorted({p for p, _ in due}):
                 done += self._take(p, [rid for each, rid in due if each == p], model)
             self._batches += 1
+            if self._grown is not None and self._store.tends_vectors:
+                self._grown.update(p for p, _ in due)
             if self._batches % _CHECKED_EVERY == 1:
                 self._bound_states(model, [p for p, _ in due])
             return done
@@ -97,6 +101,25 @@ class Embedding:
                 tx.models.release(LEASE, self.holder)
         except EunoeError:
             return  # it ends by itself
+
+    @property
+    def has_grown(self) -> bool:
+        """Tell whether there is something to `tend`."""
+        return self._grown is None or bool(self._grown)
+
+    def tend(self) -> None:
+        """Make what searching many vectors needs, where there are new ones; may take minutes."""
+        with self._store.reading() as view:
+            model = view.models.bound()
+            grown = view.projects.numbers() if self._grown is None else sorted(self._grown)
+        self._grown = set()
+        try:
+            for p in grown:
+                if model is not None and not self._stopped:
+                    self._store.tend_vectors(p, model)
+        except EunoeError:
+            self._grown.update(grown)
+            raise
 
     def counts(self) -> tuple[int, int, str | None]:
         """Return how many jobs wait, how many are dead, and why."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+from contextlib import suppress
 from threading import Event, Lock, Thread, current_thread
 
 from eunoe.errors import EunoeError
@@ -25,6 +26,7 @@ class Worker:
         self._lock = Lock()
         self._something = Event()
         self._stopping = Event()
+        self._tending: Thread | None = None
 
     def wake(self) -> None:
         """Say that there may be something to do; starts the thread at the first time."""
@@ -64,4 +66,16 @@ class Worker:
             done = self._embedding.step()
         except EunoeError:
             return _AFTER_FAILURE_S
+        if done == 0:
+            self._tend()
         return _BUSY_ELSEWHERE_S if done is None else 0.0 if done else _IDLE_S
+
+    def _tend(self) -> None:
+        """Tend in a thread of its own, which nobody waits for: what it began, the store's server ends without it."""
+        if self._embedding.has_grown and (self._tending is None or not self._tending.is_alive()):
+            self._tending = Thread(target=self._tended, name="eunoe-tending", daemon=True)
+            self._tending.start()
+
+    def _tended(self) -> None:
+        with suppress(EunoeError):  # searching goes on without it, exactly; the next idle moment tries again
+            self._embedding.tend()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import NamedTuple
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import unquote
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -12,6 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 from eunoe.errors import Invalid, shown
 
 SCHEMA = "eunoe"
+_OURS = "schema="
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}\Z")
 
 
@@ -38,19 +39,21 @@ def read_address(url: str) -> Address:
     Raises:
         Invalid: `bad_store`.
     """
-    parts = urlsplit(url)
-    asked = parse_qsl(parts.query, keep_blank_values=True)
-    schema = next((value for name, value in asked if name == "schema"), SCHEMA)
+    base, _, query = url.partition("?")
+    asked = [part for part in query.split("&") if part]  # left as it is: libpq reads it in its own way
+    schema = next((unquote(part[len(_OURS) :]) for part in asked if part.startswith(_OURS)), SCHEMA)
     if not _NAME.match(schema):
         raise Invalid(
             "bad_store", f"store: schema={shown(schema)} is no name of a schema; use a-z, 0-9 and _, 63 at most"
         )
-    rest = urlencode([(name, value) for name, value in asked if name != "schema"])
-    conninfo = urlunsplit(parts._replace(query=rest))
+    conninfo = "?".join(filter(None, (base, "&".join(part for part in asked if not part.startswith(_OURS)))))
     try:
         told = conninfo_to_dict(conninfo)
     except psycopg.ProgrammingError as exc:
-        raise Invalid("bad_store", f"store: {str(exc).strip()}; see docs/howto/postgres.md") from exc
+        what = str(exc).partition('"')[0].strip(" :")  # what it quotes may be the password
+        raise Invalid(
+            "bad_store", f"store: EUNOE_STORE is no address that libpq reads: {what}; see docs/howto/postgres.md"
+        ) from None
     user = f"{told['user']}@" if told.get("user") else ""
     port = f":{told['port']}" if told.get("port") else ""
     name = f"?schema={schema}" if schema != SCHEMA else ""

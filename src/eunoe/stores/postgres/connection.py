@@ -104,6 +104,10 @@ class PostgresConnection:
         except psycopg.Error as exc:
             raise translated(exc, self._place) from exc
 
+    def settle(self, table: str) -> None:
+        """See `Connection.settle`: without statistics the planner sees no difference between two indexes of `p`."""
+        self.run(f"analyze {table}")
+
     def lock(self, p: int) -> None:
         """See `Connection.lock`: on the project's row of counters, which every event changes."""
         text, pick = statement(_LOCK)

@@ -6,10 +6,11 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
 import psycopg
+from psycopg import sql
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
@@ -25,12 +26,16 @@ from eunoe.stores.sql.connection import Engine, Row
 from eunoe.stores.sql.migrate import Migration, load_migrations, newer_schema
 
 CONNECT_S = 10
+# Whoever waits so long for a connection of the pool looks whether the server is there at all. A pool left to itself
+# tries less and less often, and after a long outage gives no connection for as long again.
+_SUSPICIOUS_S = 2.0
 _MOST_CONNECTIONS = 10
+_MAINTAIN_SINCE = 170_000
 _TOLD_EVERY_S = 0.1  # a notification takes a lock of the whole database at its commit; a burst is told of once
 # One round trip: a transaction, and whether a newer process has migrated the schema since it was opened.
-_READ = b"begin isolation level repeatable read read only; select count(*) from migrations"
+_READ = "begin isolation level repeatable read read only; select count(*) from {}.migrations"
 # Behind the project's lock each statement is to see the newest.
-_WRITE = b"begin isolation level read committed; select count(*) from migrations"
+_WRITE = "begin isolation level read committed; select count(*) from {}.migrations"
 
 # A pool tells of failed attempts in the log; callers get them as errors.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
@@ -40,6 +45,7 @@ class PostgresEngine:
     """Implements `eunoe.stores.sql.connection.Engine` over one schema of a database."""
 
     dialect = "postgres"
+    tends_vectors = True
     occurrences = fulltext.OCCURRENCES
 
     def __init__(
@@ -69,6 +75,8 @@ class PostgresEngine:
         self._address = read_address(url)
         self._migrations = list(migrations if migrations is not None else load_migrations(self.dialect))
         self._scratch = scratch
+        named = sql.Identifier(self._address.schema)  # never the table of a store behind it in the search path
+        self._read, self._write = (sql.SQL(begin).format(named).as_bytes() for begin in (_READ, _WRITE))
         self._told_at = 0.0
         self._name = f"{os.getpid()}-{id(self)}"
         self._indexes: set[tuple[int, int]] = set()
@@ -79,7 +87,8 @@ class PostgresEngine:
             kwargs={"autocommit": True, "connect_timeout": CONNECT_S},
             min_size=0,
             max_size=_MOST_CONNECTIONS,
-            timeout=CONNECT_S,
+            timeout=_SUSPICIOUS_S,
+            reconnect_timeout=_SUSPICIOUS_S,
             configure=self._configure,
             open=True,
         )
@@ -87,21 +96,21 @@ class PostgresEngine:
     @contextmanager
     def reading(self) -> Iterator[PostgresConnection]:
         """See `Engine.reading`."""
-        with self._begun(_READ) as db:
+        with self._begun(self._read) as db:
             yield self._wrapped(db)
             db.execute("commit")  # a rollback would cost the connection its prepared statements
 
     @contextmanager
     def writing(self, *, patient: bool = True) -> Iterator[PostgresConnection]:
         """See `Engine.writing`."""
-        with self._begun(_WRITE) as db:
+        with self._begun(self._write) as db:
             connection = self._wrapped(db)
             with connection.pipelined():
                 if not patient:
                     connection.run("set local lock_timeout = '2ms'")
                 yield connection
                 connection.run("commit")
-                self._tell(connection)
+            self._tell(db)
 
     @contextmanager
     def scratch(self) -> Iterator[Engine]:
@@ -127,23 +136,20 @@ class PostgresEngine:
         """See `Engine.tend_vectors`: an HNSW index, made while everybody goes on, once comparing all is too slow."""
         if (p, model) in self._indexes:
             return
-        with self._idle() as db, self._translating():
+        with self._idle() as db:
             for statement in nearest.tending(self._wrapped(db), p, model, dim):
                 db.execute(statement.encode())
 
-    def settle(self) -> None:
-        """See `Engine.settle`: without statistics the planner takes every table for an empty one."""
-        with self._idle() as db, self._translating():
-            db.execute("analyze")
-
-    def grant(self, role: str) -> None:
-        """Let a role use the store: read and write, but of the ledger only add to it, and clear or re-encode payloads.
+    def grant(self, role: str, kind: str = "service") -> None:
+        """Let a role use the store in one way, and in no other: see `GRANTED`.
 
         Raises:
-            Unavailable: `forbidden`, `engine_error`: the role is not there, or may not be granted to by this one.
+            Unavailable: `forbidden`, `engine_error`: the role is not there, or this one may not grant.
         """
-        with self._idle() as db, self._translating():
-            for statement in grants(self._address.schema, role):
+        with self._idle() as db:
+            found = db.execute("select tablename from pg_tables where schemaname = %s", [self._address.schema])
+            tables, can_maintain = sorted(name for (name,) in found), db.info.server_version >= _MAINTAIN_SINCE
+            for statement in grants(self._address.schema, role, kind, tables, can_maintain=can_maintain):
                 db.execute(statement)
 
     def describe(self) -> dict[str, Any]:
@@ -210,56 +216,54 @@ class PostgresEngine:
             try:
                 yield db
             except BaseException:
-                if not db.closed:
-                    _roll_back(db)
+                _roll_back(db)
                 raise
             finally:
                 self._pool.putconn(db)
 
     def _taken(self, begin: bytes) -> psycopg.Connection[Row]:
-        for attempt in range(_MOST_CONNECTIONS + 1):
-            db = self._connection()
-            try:
-                cursor = db.execute(begin)
-                cursor.nextset()
-                ((found,),) = cursor.fetchall()
-            except psycopg.OperationalError:
-                self._pool.putconn(db)
-                if attempt == _MOST_CONNECTIONS:
-                    raise
-                continue
-            if found == len(self._migrations):
-                return db
+        for _ in range(_MOST_CONNECTIONS):  # as many as may lie in the pool without knowing that they are lost
+            with suppress(psycopg.OperationalError):
+                return self._started(begin)
+        return self._started(begin)
+
+    def _started(self, begin: bytes) -> psycopg.Connection[Row]:
+        db = self._connection()
+        try:
+            cursor = db.execute(begin)
+            cursor.nextset()
+            ((found,),) = cursor.fetchall()
+            if found != len(self._migrations):
+                raise newer_schema(self._address.place, found, len(self._migrations))
+        except BaseException:
             _roll_back(db)
             self._pool.putconn(db)
-            raise newer_schema(self._address.place, found, len(self._migrations))
-        raise AssertionError("unreachable")
+            raise
+        return db
 
     def _connection(self) -> psycopg.Connection[Row]:
-        try:
-            return self._pool.getconn()
-        except PoolClosed:
-            raise Unavailable("closed", f"the store {self._address.place} has been closed; open it again") from None
-        except PoolTimeout:
-            with self._direct():  # tells why it cannot be reached
-                pass
-            raise Unavailable(
-                "too_many_connections",
-                f"the store {self._address.place}: all {_MOST_CONNECTIONS} connections of this process are in use; "
-                "try again",
-                retryable=True,
-            ) from None
+        for _ in range(round(CONNECT_S / _SUSPICIOUS_S)):
+            try:
+                return self._pool.getconn()
+            except PoolClosed:
+                raise Unavailable("closed", f"the store {self._address.place} has been closed; open it again") from None
+            except PoolTimeout:
+                with self._direct():  # tells why it cannot be reached
+                    pass
+        raise Unavailable(
+            "too_many_connections",
+            f"the store {self._address.place}: all {_MOST_CONNECTIONS} connections of this process are in use; "
+            "try again",
+            retryable=True,
+        )
 
     @contextmanager
     def _idle(self) -> Iterator[psycopg.Connection[Row]]:
-        """Yield a connection outside of any transaction, for what takes long and cannot be in one."""
-        db = self._connection()
-        try:
-            db.execute("set statement_timeout = 0")
+        """Yield a connection of its own outside of any transaction, for what takes long and cannot be in one."""
+        with self._direct() as db, self._translating():
+            configure(db, self._address.schema)
+            db.execute("set statement_timeout = 0; set lock_timeout = 0")  # an index waits for every transaction
             yield db
-        finally:
-            db.close()
-            self._pool.putconn(db)
 
     @contextmanager
     def _translating(self) -> Iterator[None]:
@@ -279,16 +283,20 @@ class PostgresEngine:
     def _channel(self) -> str:
         return f"eunoe_{self._address.schema}"
 
-    def _tell(self, connection: PostgresConnection) -> None:
-        """Tell the workers of other processes, in the round trip of the commit and after it."""
+    def _tell(self, db: psycopg.Connection[Row]) -> None:
+        """Tell the workers of other processes, after the commit; that it fails takes nothing back."""
         now = time.monotonic()
         if now - self._told_at >= _TOLD_EVERY_S:
             self._told_at = now
-            connection.run("select pg_notify(:channel, :name)", {"channel": self._channel(), "name": self._name})
+            with suppress(psycopg.Error):
+                db.execute("select pg_notify(%s, %s)", [self._channel(), self._name])
 
 
 def _roll_back(db: psycopg.Connection[Any]) -> None:
-    """End a transaction. The driver forgets what it prepared: what a pipeline gave up may never have been prepared."""
+    """End a transaction, or the connection where that is not possible; a pool replaces it.
+
+    The driver forgets what it prepared: what a pipeline gave up may never have been prepared.
+    """
     try:
         if db.info.transaction_status == TransactionStatus.IDLE:  # its end has failed, or what followed it
             db.close()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import psycopg
 
-from eunoe.errors import EunoeError, Unavailable
+from eunoe.errors import EunoeError, Invalid, Unavailable
 from eunoe.stores.sql.ledger import duplicate_event
 
 # SQLSTATE, or the beginning of one → code, fix, whether trying again may help. The first that fits counts.
 _STATES: tuple[tuple[str, str, str, bool], ...] = (
     ("25006", "read_only", "it is a read replica, or set to read only: point EUNOE_STORE at the primary", False),
+    ("25P0", "connection_lost", "the transaction lay idle for longer than the server allows: try again", True),
     ("40", "serialization", "another write came between: try again", True),
-    ("55P03", "locked", "another process keeps it locked: try again", True),
+    ("55P03", "locked", "another process keeps it locked for longer than lock_timeout: try again", True),
     ("57014", "timeout", "it took longer than statement_timeout allows: ask for less, or raise it for the role", True),
     ("57P01", "connection_lost", "the server is being stopped: try again when it is back", True),
     ("57P02", "connection_lost", "the server ended: try again when it is back", True),
@@ -28,16 +29,18 @@ _STATES: tuple[tuple[str, str, str, bool], ...] = (
 )
 # What a failed connection says: libpq gives no SQLSTATE for it.
 _CONNECTING: tuple[tuple[str, str, str, bool], ...] = (
-    ("password authentication failed", "bad_password", "correct user and password in EUNOE_STORE", False),
     ("no password supplied", "bad_password", "give a password in EUNOE_STORE, or in ~/.pgpass", False),
-    ("no pg_hba.conf entry", "bad_password", "the server admits no such user from here: see its pg_hba.conf", False),
-    ("role ", "bad_password", "EUNOE_STORE names a role that the server does not have", False),
-    ("database ", "no_database", "create the database, or correct its name in EUNOE_STORE", False),
+    ("authentication failed", "bad_password", "correct user and password in EUNOE_STORE", False),
+    ("pg_hba.conf", "bad_password", "the server admits no such user from here: see its pg_hba.conf", False),
     ("too many clients", "too_many_connections", "raise max_connections, or put a pooler in between", True),
     ("remaining connection slots", "too_many_connections", "raise max_connections, or use a pooler", True),
-    ("starting up", "no_server", "the server is starting: try again", True),
-    ("not yet accepting", "no_server", "the server is starting: try again", True),
-    ("shutting down", "no_server", "the server is stopping: try again when it is back", True),
+    ("too many connections for", "too_many_connections", "raise its connection limit, or use a pooler", True),
+    ("the database system is shutting", "no_server", "the server is stopping: try again when it is back", True),
+    ("the database system is", "no_server", "the server is starting: try again", True),
+    ("permission denied for database", "forbidden", "the role in EUNOE_STORE may not connect to it", False),
+    ('role "', "bad_password", "EUNOE_STORE names a role that the server does not admit", False),
+    ('database "', "no_database", "create the database, or correct its name in EUNOE_STORE", False),
+    ("invalid ", "bad_store", "correct the address in EUNOE_STORE", False),
     ("SSL", "no_server", "the server and EUNOE_STORE disagree about TLS: see sslmode", False),
 )
 _LEDGER = ("events_pkey", "events_id", "events_chain", "events_dedupe")
@@ -59,11 +62,13 @@ def translated(exc: psycopg.Error, place: str) -> EunoeError:
     return _unavailable(place, f"{told} ({state})", "engine_error", "run `eunoe doctor`", False)
 
 
-def unreachable(exc: psycopg.Error, place: str) -> Unavailable:
+def unreachable(exc: psycopg.Error, place: str) -> EunoeError:
     """Return the error of a connection that could not be made."""
     told = str(exc).strip()
     for words, code, fix, retryable in _CONNECTING:
         if words in told:
+            if code == "bad_store":
+                return Invalid(code, f"the store {place}: {_reason(told)}; {fix}")
             return _unavailable(place, _reason(told), code, fix, retryable)
     fix = "start the server, or correct the address in EUNOE_STORE"
     return _unavailable(place, _reason(told), "no_server", fix, True)

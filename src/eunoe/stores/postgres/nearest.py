@@ -65,7 +65,7 @@ where c.relname = :name and i.indisvalid and c.relnamespace = cast(current_schem
 # Of other models, or not ready: a process was ended while it made it.
 _LEFT = """
 select c.relname from pg_class c join pg_index i on i.indexrelid = c.oid
-where c.relname like :like and c.relnamespace = cast(current_schema() as regnamespace)
+where c.relname like :name and c.relnamespace = cast(current_schema() as regnamespace)
   and (not i.indisvalid or not exists (
     select 1 from vectors v where v.p = cast(split_part(c.relname, '_', 4) as bigint)
       and v.model = cast(split_part(c.relname, '_', 5) as bigint)))
@@ -122,7 +122,7 @@ def tending(connection: Asked, p: int, model: int, dim: int) -> list[str]:
     sizes = connection.run(_SIZE, {"p": p, "model": model})
     if not sizes or sizes[0][0] <= EXACT_BELOW or is_indexed(connection, p, model):
         return []
-    left = [name for (name,) in connection.run(_LEFT, {"like": f"vector_index_hnsw_{p}\\_%"})]
+    left = [name for (name,) in connection.run(_LEFT, {"name": f"vector_index_hnsw_{p}\\_%"})]
     name = index_name(p, model)
     return [
         "set maintenance_work_mem = '512MB'",

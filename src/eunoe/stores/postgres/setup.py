@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import psycopg
@@ -18,13 +18,17 @@ from eunoe.stores.sql.migrate import TABLE, Migration, apply, check_applied, old
 LEAST_SERVER = 140_000
 LEAST_VECTOR = (0, 8)  # iterative scans, without which a filtered search loses most of what it should find
 
-# A statement that waits or runs so long has met something that a person must look at; both can be set for the role.
+# A statement that waits or runs so long has met something that a person must look at. What the address, the role, the
+# database or the server's file says goes before.
+_TIMEOUTS = {"statement_timeout": "60s", "lock_timeout": "10s", "idle_in_transaction_session_timeout": "5min"}
 _SETTINGS = {
-    "statement_timeout": "60s",
-    "lock_timeout": "10s",
-    "idle_in_transaction_session_timeout": "5min",
     "join_collapse_limit": "1",  # the shared statements are written in the order in which they are to be joined
     "jit": "off",
+    # A client whose machine fails amid a write holds its project no longer than these. (To the server a pipeline that
+    # waits for its client is not idle.)
+    "tcp_keepalives_idle": "60",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "3",
     "hnsw.ef_search": "200",
     "hnsw.iterative_scan": "relaxed_order",
 }
@@ -53,7 +57,9 @@ def inspect(db: psycopg.Connection[Row], place: str) -> Server:
         Unavailable: `old_server`, `unfit_database`, `old_extension`.
     """
     if db.info.server_version < LEAST_SERVER:
-        raise _unfit("old_server", place, f"PostgreSQL {db.info.server_version // 10_000} is too old: 14 is the least")
+        raise unusable(
+            "old_server", place, f"PostgreSQL {db.info.server_version // 10_000} is too old: 14 is the least"
+        )
     row = db.execute(
         """select current_setting('server_version'), current_setting('server_encoding'), pg_is_in_recovery(),
              (select extversion from pg_extension where extname = 'vector'),
@@ -62,11 +68,11 @@ def inspect(db: psycopg.Connection[Row], place: str) -> Server:
     assert row is not None  # noqa: S101 - a select without a table
     version, encoding, is_replica, vector, textsearch = row
     if encoding != "UTF8":
-        raise _unfit("unfit_database", place, f"its encoding is {encoding}; create a database with encoding UTF8")
+        raise unusable("unfit_database", place, f"its encoding is {encoding}; create a database with encoding UTF8")
     if vector and tuple(int(part) for part in vector.split(".")[:2]) < LEAST_VECTOR:
         least = ".".join(map(str, LEAST_VECTOR))
         fix = f"install pgvector {least} or later on the server, then run `alter extension vector update`"
-        raise _unfit("old_extension", place, f"pgvector {vector} is too old; {fix}")
+        raise unusable("old_extension", place, f"pgvector {vector} is too old; {fix}")
     return Server(version.split(" ")[0], vector or "", bool(textsearch), bool(is_replica))
 
 
@@ -79,6 +85,11 @@ def configure(db: psycopg.Connection[Any], schema: str) -> None:
     path = [schema, *dict.fromkeys(name for (name,) in found)]
     settings = {"search_path": ", ".join(f'"{name}"' for name in path), **_SETTINGS}
     db.execute("select " + ", ".join(["set_config(%s, %s, false)"] * len(settings)), [*sum(settings.items(), ())])
+    db.execute(
+        "select set_config(s.name, t.value, false) from pg_settings s "
+        "join unnest(%s::text[], %s::text[]) as t (name, value) using (name) where s.source = 'default'",
+        [list(_TIMEOUTS), list(_TIMEOUTS.values())],
+    )
 
 
 def set_up(
@@ -102,7 +113,7 @@ def set_up(
         return
     if server.is_replica:
         fix = "point EUNOE_STORE at the primary once, so that it is brought there"
-        raise _unfit("read_only", address.place, f"it is a read replica without a store of this version; {fix}")
+        raise unusable("read_only", address.place, f"it is a read replica without a store of this version; {fix}")
     db.execute("begin")
     try:
         _wait_for_others(db, address)
@@ -123,23 +134,41 @@ def set_up(
         raise
 
 
-def grants(schema: str, role: str) -> list[sql.Composed]:
-    """Return the statements that let a role use a store: of the ledger it may only add to, and change payloads."""
-    names = {"schema": sql.Identifier(schema), "role": sql.Identifier(role)}
-    kept = {name: sql.Identifier(schema, name) for name in ("events", "migrations", "store")}
-    texts = (
-        "grant usage on schema {schema} to {role}",
-        "grant select, insert, update, delete on all tables in schema {schema} to {role}",
-        "revoke update, delete on {events} from {role}",
-        "grant update (payload, payload_key) on {events} to {role}",
-        "revoke insert, update, delete on {migrations} from {role}",
-        "revoke update, delete on {store} from {role}",
-    )
-    return [sql.SQL(text).format(**names, **kept) for text in texts]
+def grants(schema: str, role: str, kind: str, tables: Sequence[str], *, can_maintain: bool) -> list[sql.Composed]:
+    """Return the statements that let a role use a store in one of the ways of `GRANTED`, and in no other.
+
+    Args:
+        schema, role: Their names.
+        kind: `service`, `reader` or `auditor`.
+        tables: Those of the schema.
+        can_maintain: Whether the server knows the right to analyse and reindex what one does not own (from 17 on).
+    """
+    named = {"schema": sql.Identifier(schema), "role": sql.Identifier(role)}
+    texts = ["revoke all on all tables in schema {schema} from {role}", "grant usage on schema {schema} to {role}"]
+    for table in tables:
+        rights = GRANTED[kind](table)
+        if rights and kind == "service" and can_maintain:
+            rights += ", maintain"
+        if rights:
+            texts.append(f"grant {rights} on {{schema}}.{{{table}}} to {{role}}")
+    names = {table: sql.Identifier(table) for table in tables}
+    return [sql.SQL(text).format(**named, **names) for text in texts]
+
+
+_ONLY_ADDED_TO = {"events": "select, insert, update (payload, payload_key)", "store": "select", "migrations": "select"}
+_AUDITED = {"events", "heads", "counters", "projects", "data_keys", "migrations", "store"}
+
+# What a role is for → the rights on a table: to serve agents, to answer and never write, to verify ledgers.
+GRANTED: dict[str, Callable[[str], str]] = {
+    "service": lambda table: _ONLY_ADDED_TO.get(table, "select, insert, update, delete"),
+    "reader": lambda _: "select",
+    "auditor": lambda table: "select" if table in _AUDITED else "",
+}
 
 
 def _wait_for_others(db: psycopg.Connection[Row], address: Address) -> None:
     db.execute("set local lock_timeout = 0")
+    db.execute("set local statement_timeout = 0")  # neither waiting for one that migrates nor migrating has a limit
     db.execute("select pg_advisory_xact_lock(hashtext(%s))", [f"eunoe sets up {address.schema}"])
 
 
@@ -152,7 +181,7 @@ def _make(db: psycopg.Connection[Row], address: Address) -> None:
     """Make the schema and its table of migrations. Raises `foreign_schema` where other tables are in it."""
     if db.execute("select 1 from pg_tables where schemaname = %s", [address.schema]).fetchone():
         what = f"the schema {address.schema} holds other tables and was left untouched"
-        raise _unfit("foreign_schema", address.place, f"{what}; name another one with ?schema= in EUNOE_STORE")
+        raise unusable("foreign_schema", address.place, f"{what}; name another one with ?schema= in EUNOE_STORE")
     name = sql.Identifier(address.schema)
     if not db.execute("select 1 from pg_namespace where nspname = %s", [address.schema]).fetchone():
         db.execute(sql.SQL("create schema {}").format(name))
@@ -163,12 +192,13 @@ def _need_vector(db: psycopg.Connection[Row], address: Address) -> None:
     """Have pgvector in the database. Raises `missing_extension`, `old_extension`."""
     try:
         db.execute("savepoint extension")
-        db.execute("create extension if not exists vector")
+        # Not in this store's schema: dropped with it, it would take the vectors of the other stores along.
+        db.execute("create extension if not exists vector schema public")
         db.execute("release savepoint extension")
     except psycopg.Error as exc:
         fix = "install pgvector on the server, and let an administrator run `create extension vector` in this database"
         told = exc.diag.message_primary or str(exc)
-        raise _unfit("missing_extension", address.place, f"it needs the extension pgvector: {told}; {fix}") from exc
+        raise unusable("missing_extension", address.place, f"it needs the extension pgvector: {told}; {fix}") from exc
     inspect(db, address.place)
 
 
@@ -180,5 +210,6 @@ def _index_by_bm25(db: psycopg.Connection[Row]) -> None:
         )
 
 
-def _unfit(code: str, place: str, what: str) -> Unavailable:
+def unusable(code: str, place: str, what: str) -> Unavailable:
+    """Return the error of a server or database that cannot hold a store as it is."""
     return Unavailable(code, f"the store {place}: {what}", details={"store": place})

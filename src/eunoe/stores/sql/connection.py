@@ -39,6 +39,10 @@ class Connection(Protocol):
         """Insert many new rows of a table as fast as the engine can."""
         ...
 
+    def settle(self, table: str) -> None:
+        """Let the engine learn what a table holds now, after many rows were loaded."""
+        ...
+
     def lock(self, p: int) -> None:
         """Hold off other writers of a project until the transaction ends; 0: whoever registers projects.
 
@@ -79,6 +83,7 @@ class Engine(Protocol):
     """One database, reached by SQL."""
 
     dialect: str
+    tends_vectors: bool  # whether `tend_vectors` does anything
     occurrences: int  # of a term in one field that the full-text index tells apart at most
 
     def scratch(self) -> AbstractContextManager[Engine]:
@@ -111,10 +116,6 @@ class Engine(Protocol):
 
     def tend_vectors(self, p: int, model: int, dim: int) -> None:
         """Make what searching a project's many vectors needs, outside of any transaction; cheap when it is there."""
-        ...
-
-    def settle(self) -> None:
-        """Learn what the database holds now, after many rows were loaded."""
         ...
 
     def describe(self) -> dict[str, Any]:

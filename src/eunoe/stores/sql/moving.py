@@ -67,7 +67,6 @@ class Move:
             self._introduce(old, projects)
             for p, *_ in projects:
                 self._copy(old, p)
-            self._target.settle()
             events = sum(self._verify(old, project) for project in projects)
         return Moved(projects=len(projects), events=events, rows=self._written)
 
@@ -106,6 +105,7 @@ class Move:
             self._advance(len(batch))
         with self._target.writing() as new:
             new.lock(p)
+            new.settle("events")
             self._clear_derived(new, p)
             self._copy_derived(old, new, p)
             for seq, ident, recorded_at, number in counters:
@@ -129,6 +129,7 @@ class Move:
                     vectors = [(row["rid"], row["vector"]) for row in named if row["model"] == model]
                     new.index_vectors(p, model, vectors)
                 self._advance(len(batch))
+            new.settle(table)
 
     def _reached(self, old: Connection, p: int) -> int | None:
         """Return the last event that is in the new store, or None where the project is complete there.

@@ -124,6 +124,7 @@ class SqlRebuilding:
                 old.load(table, columns, batch)
                 if table == "passages":
                     old.index([fulltext(dict(zip(columns, row, strict=True))) for row in batch])
+            old.settle(table)
         tend(old, self._p)
 
     def _prepare(self) -> None:

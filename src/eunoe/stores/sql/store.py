@@ -150,6 +150,11 @@ class SqlStore:
         self._wakes.append(wake)
         self._engine.watch(wake)
 
+    @property
+    def tends_vectors(self) -> bool:
+        """See `Store.tends_vectors`."""
+        return self._engine.tends_vectors
+
     def tend_vectors(self, p: int, model: Model) -> None:
         """See `Store.tend_vectors`."""
         self._engine.tend_vectors(p, model.id, model.dim)

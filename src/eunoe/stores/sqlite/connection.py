@@ -120,6 +120,9 @@ class SqliteConnection:
         except apsw.Error as exc:
             raise translated(exc, self.path) from exc
 
+    def settle(self, table: str) -> None:
+        """See `Connection.settle`: the statements name their order and indexes leave no choice."""
+
     def lock(self, p: int) -> None:
         """See `Connection.lock`: a write transaction holds the whole file already."""
 

@@ -35,6 +35,7 @@ class SqliteEngine:
     """Implements `eunoe.stores.sql.connection.Engine` over one file, or `:memory:`."""
 
     dialect = "sqlite"
+    tends_vectors = False
     occurrences = sys.maxsize
 
     def __init__(
@@ -150,9 +151,6 @@ class SqliteEngine:
 
     def tend_vectors(self, p: int, model: int, dim: int) -> None:
         """See `Engine.tend_vectors`: nothing is needed."""
-
-    def settle(self) -> None:
-        """See `Engine.settle`: the statements name their order themselves."""
 
     def describe(self) -> dict[str, Any]:
         """See `Engine.describe`."""
