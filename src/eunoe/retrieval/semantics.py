@@ -154,32 +154,47 @@ class Sight:
         self._vectors = vectors
         self._matrix = matrix
         self.has_states = has_states
+        self._asked: object = None
+        self._looked: dict[int, tuple[float, int, int, int]] = {}
 
     def nearest(
         self, vector: object, index: TextIndex, accept: Filter, *, limit: int, narrow: bool = False
     ) -> list[tuple[Passage, float]]:
-        """Return the passages nearest to a vector that pass a filter, best first, and about their cosines.
+        """Return the passages nearest to a vector that pass a filter, best first, and their cosines.
 
-        Exact where this process compares them. Then the cheap question comes first: the nearest of all, then what the
-        filter says of them. Where some do not pass and too few are left, the passages that pass are compared alone.
+        Where this process compares them, the cheap question comes first: the nearest of all, then what the filter says
+        of them. Where some do not pass and too few are left, or with `narrow`, only those that pass are compared.
         """
         if self._matrix is None:
             from eunoe.retrieval.quantise import halves  # noqa: PLC0415 - NumPy, only where there is a model
 
-            return _passing(self._vectors.nearest(halves(vector), accept, limit=limit), index, accept)
+            rough = self._vectors.nearest(halves(vector), accept, limit=limit + limit // 2)
+            return _passing(self._exactly(vector, rough, limit), index, accept)
         if not narrow:
-            found = self._matrix.nearest(vector, limit=limit)
+            found = self._exactly(vector, self._matrix.nearest(vector, limit=limit + limit // 2), limit)
             passed = _passing(found, index, accept)
             if len(passed) >= limit or len(passed) == len(found) or len(found) < limit:
                 return passed
-        found = self._matrix.nearest(vector, limit=limit, among=index.rows(accept))
-        return _passing(found, index, accept)
+        rough = self._matrix.nearest(vector, limit=limit + limit // 2, among=index.rows(accept))
+        return _passing(self._exactly(vector, rough, limit), index, accept)
+
+    def _exactly(self, vector: object, rough: Sequence[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
+        """Return the nearest of those that were found by rounded numbers, so that every engine finds the same."""
+        found = {rid: cosine for rid, (cosine, *_) in self.cosines(vector, [rid for rid, _ in rough]).items()}
+        return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
     def cosines(self, vector: object, rids: Sequence[int]) -> dict[int, tuple[float, int, int, int]]:
         """Return text → (cosine, row number of the part it is that of, first, last character), exactly.
 
         A text in parts has the cosine of its nearest part, or its own if that is larger.
         """
+        if vector is not self._asked:
+            self._asked, self._looked = vector, {}
+        unknown = [rid for rid in rids if rid not in self._looked]
+        self._looked |= self._look(vector, unknown) if unknown else {}
+        return {rid: self._looked[rid] for rid in rids if rid in self._looked}
+
+    def _look(self, vector: object, rids: Sequence[int]) -> dict[int, tuple[float, int, int, int]]:
         from eunoe.retrieval.late import cosines  # noqa: PLC0415 - NumPy, only where there is a model
 
         wholes = self._vectors.exact(rids)
