@@ -33,6 +33,7 @@ class Places:
         self._free: list[str] = []
         self._named: dict[str, str] = {}
         self._taken: list[str] = []
+        self._passing: set[str] = set()
         self._spoiled: set[str] = set()
         self._engines: list[Any] = []
 
@@ -40,9 +41,13 @@ class Places:
         """Return the address for a store: for a file always the same one during a test, for `:memory:` another one."""
         if "://" in store:
             return store
-        if store not in self._named or store == ":memory:":
-            self._named[store] = self._free.pop() if self._free else self._server.fresh()
-            self._taken.append(self._named[store])
+        if store not in self._named:
+            address = self._free.pop() if self._free else self._server.fresh()
+            self._taken.append(address)
+            if store == ":memory:":
+                self._passing.add(address)
+                return address
+            self._named[store] = address
         return self._named[store]
 
     def spoil(self, store: str) -> str:
@@ -59,12 +64,23 @@ class Places:
             settings = load_settings(*args, **given)
             return settings._replace(store=self.place(settings.store))
 
-        def kept(*args: Any) -> Any:
-            self._engines.append(postgres(*args))
-            return self._engines[-1]
+        def kept(url: str, *args: Any) -> Any:
+            engine = postgres(url, *args)
+            self._engines.append(engine)
+            close = engine.close
+            engine.close = lambda: (close(), self._pass(url))
+            return engine
 
         monkeypatch.setattr(bootstrap, "load_settings", placed)
         monkeypatch.setattr(storing, "_postgres", kept)
+
+    def _pass(self, address: str) -> None:
+        """Take back what stood for `:memory:`, and is closed."""
+        if address in self._passing:
+            self._passing.remove(address)
+            self._taken.remove(address)
+            self._server.empty([address])
+            self._free.append(address)
 
     def release(self) -> None:
         """Close what a test left open, and empty what it wrote to."""
@@ -75,7 +91,7 @@ class Places:
         whole = [address for address in self._taken if address not in self._spoiled]
         self._server.empty(whole)
         self._free += whole
-        for kept in (self._engines, self._taken, self._named, self._spoiled):
+        for kept in (self._engines, self._taken, self._named, self._passing, self._spoiled):
             kept.clear()
 
 

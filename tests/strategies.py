@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from eunoe import Memory
@@ -47,11 +47,13 @@ SCOPES = (None, "project", "user:kim")
 def budget(examples: int) -> settings:
     """Return settings for so many examples; `EUNOE_HYPOTHESIS=soak` takes twenty times as many, at random.
 
-    A server takes several times as long for each, and needs fewer: what is tested there is the engine.
+    A server takes several times as long for each, and needs fewer: what is tested there is the engine. Failures are
+    not made smaller there, either.
     """
     most = examples * (20 if SOAK else 1)
     return settings(
         max_examples=-(-most // FEWER) if IS_POSTGRES else most,
+        phases=[each for each in Phase if not IS_POSTGRES or each not in (Phase.shrink, Phase.explain)],
         deadline=None,
         derandomize=not SOAK,
         database=None,

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from eunoe import EunoeError, Memory
@@ -16,6 +16,7 @@ from eunoe.domain.canonical import canonical_bytes
 from eunoe.domain.document import dump, event_from_json
 from eunoe.domain.event import GENESIS
 from tests.resealing import hash_of
+from tests.strategies import budget
 
 ABSENT = object()
 JUNK: tuple[Any, ...] = (
@@ -86,7 +87,7 @@ def test_resealing_changes_nothing_of_a_document_that_nobody_touched() -> None:
 
 
 @pytest.mark.parametrize("beside", [False, True])
-@settings(max_examples=250, deadline=None)
+@budget(250)
 @given(place=st.sampled_from(PLACES), junk=st.sampled_from(JUNK))
 def test_an_event_with_a_strange_field_is_refused_or_sound(
     beside: bool, place: tuple[int, str, str], junk: Any

@@ -59,7 +59,10 @@ class Forger:
     def fix_heads(self) -> None:
         """Make the table of heads agree with the events."""
         self.db.execute("delete from heads where p = 1")
-        self.db.execute("insert into heads select p, stream, max(n), hash from events where p = 1 group by stream")
+        self.db.execute(
+            "insert into heads select p, stream, n, hash from events e "
+            "where p = 1 and n = (select max(n) from events where p = 1 and stream = e.stream)"
+        )
 
 
 def resealed(events: list[Event], uuid: str) -> list[Event]:
