@@ -6,7 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
 import psycopg
@@ -134,7 +134,7 @@ class PostgresEngine:
         """See `Engine.tend_vectors`: an HNSW index, made while everybody goes on, once comparing all is too slow."""
         if (p, model) in self._indexes:
             return
-        with self._idle() as db:
+        with self._idle() as db, suppress(psycopg.errors.InsufficientPrivilege):  # only the owner may make it
             for statement in nearest.tending(self._wrapped(db), p, model, dim):
                 db.execute(statement.encode())
 
