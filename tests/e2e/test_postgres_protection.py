@@ -224,14 +224,16 @@ def test_a_payload_that_is_cleared_or_replaced_without_an_event_is_found(ground:
 
 
 FORGED = """
-insert into events (p, seq, id, stream, n, type, v, origin, occurred_at, recorded_at, received_at, meta, prev_hash, hash)
-select p, seq + 1, 'forged', stream, n + 1, type, v, origin, occurred_at, recorded_at + 1, received_at, meta, hash, {hash}
+insert into events
+  (p, seq, id, stream, n, type, v, origin, occurred_at, recorded_at, received_at, meta, prev_hash, hash)
+select
+  p, seq + 1, 'forged', stream, n + 1, type, v, origin, occurred_at, recorded_at + 1, received_at, meta, hash, {hash}
 from events order by seq desc limit 1
 """
 
 
 @pytest.mark.parametrize("hash", ["hash", "sha256(hash)"], ids=["the_last_one", "another"])
-def test_an_event_that_is_put_into_the_chain_by_hand_is_found(ground: Ground, hash: str) -> None:  # noqa: A002
+def test_an_event_that_is_put_into_the_chain_by_hand_is_found(ground: Ground, hash: str) -> None:
     assert attempt(ground.service, FORGED.format(hash=hash)) == 1
     assert fault(ground) is not None
 
