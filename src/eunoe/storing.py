@@ -74,10 +74,15 @@ def move_store(
             engine.close()
 
 
-def grant_store(settings: Settings, role: str, *, clock: Clock) -> str:
+def grant_store(settings: Settings, role: str, *, kind: str = "service", clock: Clock) -> str:
     """Let a role of a PostgreSQL server use a store that this one owns; return the store's address without password.
 
-    It may read and write, but of the ledger only add to it, and clear or re-encode payloads.
+    Args:
+        settings: Name the store.
+        role: Of the server; it must be there.
+        kind: `service` reads and writes, but of the ledger only adds to it, and clears or re-encodes payloads; `reader`
+            only reads; `auditor` reads the ledger alone.
+        clock: Of the session.
 
     Raises:
         Invalid: `no_server_store`: the store is a file. Unavailable: as the engine.
@@ -86,7 +91,7 @@ def grant_store(settings: Settings, role: str, *, clock: Clock) -> str:
         raise Invalid("no_server_store", "roles are granted a store on a server; set EUNOE_STORE=postgresql://…")
     engine = _postgres(settings.store, clock)
     try:
-        engine.grant(role)
+        engine.grant(role, kind)
         return str(engine.describe()["path"])
     finally:
         engine.close()

@@ -29,6 +29,7 @@ CONNECT_S = 10
 # tries less and less often, and after a long outage gives no connection for as long again.
 _SUSPICIOUS_S = 2.0
 _MOST_CONNECTIONS = 10
+_MAINTAIN_SINCE = 170_000
 _TOLD_EVERY_S = 0.1  # a notification takes a lock of the whole database at its commit; a burst is told of once
 # One round trip: a transaction, and whether a newer process has migrated the schema since it was opened.
 _READ = "begin isolation level repeatable read read only; select count(*) from {}.migrations"
@@ -108,7 +109,7 @@ class PostgresEngine:
                     connection.run("set local lock_timeout = '2ms'")
                 yield connection
                 connection.run("commit")
-                self._tell(connection)
+            self._tell(db)
 
     @contextmanager
     def scratch(self) -> Iterator[Engine]:
@@ -138,14 +139,16 @@ class PostgresEngine:
             for statement in nearest.tending(self._wrapped(db), p, model, dim):
                 db.execute(statement.encode())
 
-    def grant(self, role: str) -> None:
-        """Let a role use the store: read and write, but of the ledger only add to it, and clear or re-encode payloads.
+    def grant(self, role: str, kind: str = "service") -> None:
+        """Let a role use the store in one way, and in no other: see `GRANTED`.
 
         Raises:
-            Unavailable: `forbidden`, `engine_error`: the role is not there, or may not be granted to by this one.
+            Unavailable: `forbidden`, `engine_error`: the role is not there, or this one may not grant.
         """
         with self._idle() as db:
-            for statement in grants(self._address.schema, role):
+            found = db.execute("select tablename from pg_tables where schemaname = %s", [self._address.schema])
+            tables, can_maintain = sorted(name for (name,) in found), db.info.server_version >= _MAINTAIN_SINCE
+            for statement in grants(self._address.schema, role, kind, tables, can_maintain=can_maintain):
                 db.execute(statement)
 
     def describe(self) -> dict[str, Any]:
@@ -212,30 +215,30 @@ class PostgresEngine:
             try:
                 yield db
             except BaseException:
-                if not db.closed:
-                    _roll_back(db)
+                _roll_back(db)
                 raise
             finally:
                 self._pool.putconn(db)
 
     def _taken(self, begin: bytes) -> psycopg.Connection[Row]:
-        for attempt in range(_MOST_CONNECTIONS + 1):
-            db = self._connection()
-            try:
-                cursor = db.execute(begin)
-                cursor.nextset()
-                ((found,),) = cursor.fetchall()
-            except BaseException as exc:
-                self._pool.putconn(db)
-                if attempt == _MOST_CONNECTIONS or not isinstance(exc, psycopg.OperationalError):
-                    raise
-                continue
-            if found == len(self._migrations):
-                return db
+        for _ in range(_MOST_CONNECTIONS):  # as many as may lie in the pool without knowing that they are lost
+            with suppress(psycopg.OperationalError):
+                return self._started(begin)
+        return self._started(begin)
+
+    def _started(self, begin: bytes) -> psycopg.Connection[Row]:
+        db = self._connection()
+        try:
+            cursor = db.execute(begin)
+            cursor.nextset()
+            ((found,),) = cursor.fetchall()
+            if found != len(self._migrations):
+                raise newer_schema(self._address.place, found, len(self._migrations))
+        except BaseException:
             _roll_back(db)
             self._pool.putconn(db)
-            raise newer_schema(self._address.place, found, len(self._migrations))
-        raise AssertionError("unreachable")
+            raise
+        return db
 
     def _connection(self) -> psycopg.Connection[Row]:
         for _ in range(round(CONNECT_S / _SUSPICIOUS_S)):
@@ -279,15 +282,17 @@ class PostgresEngine:
     def _channel(self) -> str:
         return f"eunoe_{self._address.schema}"
 
-    def _tell(self, connection: PostgresConnection) -> None:
-        """Tell the workers of other processes, in the round trip of the commit and after it."""
+    def _tell(self, db: psycopg.Connection[Row]) -> None:
+        """Tell the workers of other processes, after the commit; that it fails takes nothing back."""
         now = time.monotonic()
         if now - self._told_at >= _TOLD_EVERY_S:
             self._told_at = now
-            connection.run("select pg_notify(:channel, :name)", {"channel": self._channel(), "name": self._name})
+            with suppress(psycopg.Error):
+                db.execute("select pg_notify(%s, %s)", [self._channel(), self._name])
 
 
 def _roll_back(db: psycopg.Connection[Any]) -> None:
+    """End a transaction, or the connection where that is not possible; a pool replaces it."""
     try:
         db.execute("rollback")
     except psycopg.Error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import psycopg
@@ -134,19 +134,36 @@ def set_up(
         raise
 
 
-def grants(schema: str, role: str) -> list[sql.Composed]:
-    """Return the statements that let a role use a store: of the ledger it may only add to, and change payloads."""
-    names = {"schema": sql.Identifier(schema), "role": sql.Identifier(role)}
-    kept = {name: sql.Identifier(schema, name) for name in ("events", "migrations", "store")}
-    texts = (
-        "grant usage on schema {schema} to {role}",
-        "grant select, insert, update, delete on all tables in schema {schema} to {role}",
-        "revoke update, delete on {events} from {role}",
-        "grant update (payload, payload_key) on {events} to {role}",
-        "revoke insert, update, delete on {migrations} from {role}",
-        "revoke update, delete on {store} from {role}",
-    )
-    return [sql.SQL(text).format(**names, **kept) for text in texts]
+def grants(schema: str, role: str, kind: str, tables: Sequence[str], *, can_maintain: bool) -> list[sql.Composed]:
+    """Return the statements that let a role use a store in one of the ways of `GRANTED`, and in no other.
+
+    Args:
+        schema, role: Their names.
+        kind: `service`, `reader` or `auditor`.
+        tables: Those of the schema.
+        can_maintain: Whether the server knows the right to analyse and reindex what one does not own (from 17 on).
+    """
+    named = {"schema": sql.Identifier(schema), "role": sql.Identifier(role)}
+    texts = ["revoke all on all tables in schema {schema} from {role}", "grant usage on schema {schema} to {role}"]
+    for table in tables:
+        rights = GRANTED[kind](table)
+        if rights and kind == "service" and can_maintain:
+            rights += ", maintain"
+        if rights:
+            texts.append(f"grant {rights} on {{schema}}.{{{table}}} to {{role}}")
+    names = {table: sql.Identifier(table) for table in tables}
+    return [sql.SQL(text).format(**named, **names) for text in texts]
+
+
+_ONLY_ADDED_TO = {"events": "select, insert, update (payload, payload_key)", "store": "select", "migrations": "select"}
+_AUDITED = {"events", "heads", "counters", "projects", "data_keys", "migrations", "store"}
+
+# What a role is for → the rights on a table: to serve agents, to answer and never write, to verify ledgers.
+GRANTED: dict[str, Callable[[str], str]] = {
+    "service": lambda table: _ONLY_ADDED_TO.get(table, "select, insert, update, delete"),
+    "reader": lambda _: "select",
+    "auditor": lambda table: "select" if table in _AUDITED else "",
+}
 
 
 def _wait_for_others(db: psycopg.Connection[Row], address: Address) -> None:

@@ -29,7 +29,7 @@ OWN = {
     "model": ("model", "Install, list and check the models for search by meaning"),
     "doctor": ("doctor", "Check everything, and name what fails"),
     "migrate-store": ("stores", "Move a store to another database, and verify it there"),
-    "grant-store": ("stores", "Let a role of the server use the store, and only add to its ledger"),
+    "grant-store": ("stores", "Let a role of the server use the store: as a service, a reader or an auditor"),
     "completion": ("extras", "Print the completion script of a shell"),
     "demo": ("extras", "Play a short story in a store of its own"),
     "eval": ("eval", "Measure how well memory answers, with the set that comes with Eunoe or your own"),

@@ -8,6 +8,12 @@ import click
 
 from eunoe.surfaces.cli.options import define, given
 
+_MAY = {
+    "service": "as a service: it reads and writes, and to the ledger it can only add",
+    "reader": "as a reader: it answers and never writes",
+    "auditor": "as an auditor: it verifies ledgers and sees nothing else",
+}
+
 
 def _move(source: str, target: str) -> int:
     from eunoe import bootstrap, storing
@@ -31,19 +37,19 @@ def _move(source: str, target: str) -> int:
     return 0
 
 
-def _grant(role: str) -> int:
+def _grant(role: str, kind: str) -> int:
     from eunoe import bootstrap, storing
     from eunoe.config.settings import load_settings
     from eunoe.surfaces.cli import terminal
 
     settings = load_settings(os.environ, store=given().store)
-    place = storing.grant_store(settings, role, clock=bootstrap.SystemClock())
+    place = storing.grant_store(settings, role, kind=kind, clock=bootstrap.SystemClock())
     if given().as_json:
         from eunoe.surfaces.cli.encode import dumps
 
-        terminal.say(dumps({"granted": {"role": role, "store": place}}))
+        terminal.say(dumps({"granted": {"role": role, "as": kind, "store": place}}))
     else:
-        terminal.say(terminal.line(f"{role} may use {place}; to its ledger it can only add."))
+        terminal.say(terminal.line(f"{role} may use {place} {_MAY[kind]}."))
     return 0
 
 
@@ -59,10 +65,11 @@ COMMANDS = {
     ),
     "grant-store": define(
         "grant-store",
-        "Let a role of the server use the store, and only add to its ledger",
+        "Let a role of the server use the store: as a service, a reader or an auditor",
         _grant,
         click.Argument(["role"]),
-        more="Run it as the owner of the store, and let services use the role: what a service can do, whoever takes it "
-        "over can do as well.",
+        click.Option(["--as", "kind"], type=click.Choice(list(_MAY)), default="service", help="what the role is for"),
+        more="A service reads and writes, but to the ledger it can only add; a reader answers and never writes; an "
+        "auditor verifies ledgers and sees nothing else. Run it as the owner of the store.",
     ),
 }
