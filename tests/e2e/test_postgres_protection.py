@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 import psycopg
 import pytest
 from psycopg import errors
-from tests.postgres import Server, schema_of
+from tests.postgres import Server, schema_of, until
 
-from eunoe import Memory, storing
+from eunoe import Memory, Unavailable, storing
 from eunoe.bootstrap import SystemClock
 from eunoe.config.settings import load_settings
+from eunoe.ports.store import Store
+from eunoe.ports.vectors import Model
 from eunoe.stores.postgres import nearest
 
 PROJECT = "acme/api"
@@ -144,11 +147,21 @@ def test_only_the_owner_makes_the_index_of_many_vectors_and_the_service_searches
             with memory._context.store.reading() as view:
                 model = view.models.bound()
                 assert model is not None
-            memory._context.store.tend_vectors(1, model)
+            until(partial(tended, memory._context.store, model))
             found = memory.recall("first")
             assert found.degraded == ()
             assert 1 in [hit.number for hit in found.hits]
         assert attempt(ground.owner, indexes) == made_by_then
+
+
+def tended(store: Store, model: Model) -> bool:
+    """Make the index; return False while another one is at it."""
+    try:
+        store.tend_vectors(1, model)
+    except Unavailable as exc:
+        assert (exc.code, exc.retryable) == ("locked", True)
+        return False
+    return True
 
 
 # ── what a service cannot do ─────────────────────────────────────────────────────────────────────────────────────────
