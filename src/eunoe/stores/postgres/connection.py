@@ -149,8 +149,8 @@ class PostgresConnection:
 
     def nearest(self, p: int, model: int, vector: bytes, where: Where, limit: int) -> list[tuple[int, float]]:
         """See `Connection.nearest`."""
-        sql, params = nearest.search(self, p, model, vector, where, has_index=self._has_index)
-        return [(rid, -far) for rid, far in self.run(sql, where.params | params | {"limit": limit})]
+        found = nearest.nearest(self, p, model, vector, where, limit, has_index=self._has_index)
+        return [(rid, -far) for rid, far in found]
 
     def _enter_pipeline(self) -> None:
         self._pipeline = self._db.pipeline()

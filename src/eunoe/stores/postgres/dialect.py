@@ -1,8 +1,8 @@
 """The shared statements in PostgreSQL's words.
 
 What the engines share is written as SQLite reads it. Five things are said otherwise here: parameters (`$1`), the types
-of columns, a join whose order is meant (`cross join … on`; the connection keeps the written order instead, see
-`join_collapse_limit`), a list of many values (one array), and a text's bytes.
+of columns, a join whose order is meant (`cross join … on`; this planner has statistics and chooses), a list of many
+values (one array), and a text's bytes.
 """
 
 from __future__ import annotations
