@@ -20,7 +20,7 @@ from eunoe.stores.postgres.errors import translated
 from eunoe.stores.sql.connection import Row
 from eunoe.stores.sql.filters import Where
 
-_FETCHED = 2000
+_FETCHED = 100  # rows that are in memory at once; a text may have a million characters
 _MANY = 500  # rows from which COPY is worth the two round trips around it
 
 _LOCK = "select seq from counters where p = :p for update"
@@ -99,6 +99,7 @@ class PostgresConnection:
             with psycopg.RawCursor(self._db) as cursor:
                 while rows := cursor.execute(fetch, prepare=False, binary=True).fetchall():
                     yield from rows
+                    del rows  # before the next ones come
             self._sender.execute(f"close {name}", prepare=False)
         except psycopg.Error as exc:
             raise translated(exc, self._place) from exc
