@@ -50,7 +50,7 @@ cover: $(MODEL_STAMP)   ## tests with branch coverage
 bench: $(MODEL_STAMP)   ## measure; LOCOMO=file adds LoCoMo
 	EUNOE_TEST_MODEL=$(MODEL) $(BIN)/python benchmarks/run.py $(if $(LOCOMO),--locomo $(LOCOMO))
 
-soak: $(STAMP)   ## 1,000 kills, 8 × 500 writers, deep property tests
+soak: $(STAMP)   ## 1,000 kills, 8 × 500 writers, 5 minutes of a server under load
 	$(BIN)/python benchmarks/soak.py
 
 docs: $(STAMP)   ## write the generated reference pages and pictures
