@@ -6,9 +6,9 @@ STAMP := $(VENV)/.installed
 MODELS := $(abspath $(VENV))/models
 MODEL := $(MODELS)/bge-small-en-v1.5
 MODEL_STAMP := $(VENV)/.model
-# The contracts of the ports run on every engine in one run.
 # Tests of one file share what is dear to make, so they run in one process.
 AT_ONCE ?= -n auto --dist loadfile
+# The contracts of the ports run on every engine in one run.
 ON_EVERY_ENGINE := tests/cases tests/property tests/unit/test_evaluation.py
 
 .PHONY: demo test test-postgres models test-harness check fix cover bench soak docs clean help

@@ -15,7 +15,7 @@ from psycopg.types.bool import BoolBinaryLoader
 from psycopg.types.numeric import Int8BinaryDumper, NumericBinaryLoader
 
 from eunoe.stores.postgres import fulltext, nearest
-from eunoe.stores.postgres.dialect import ARRAY, returns_rows, statement
+from eunoe.stores.postgres.dialect import ARRAY, in_one, returns_rows, statement
 from eunoe.stores.postgres.errors import translated
 from eunoe.stores.sql.connection import Row
 from eunoe.stores.sql.filters import Where
@@ -69,12 +69,17 @@ class PostgresConnection:
 
     def many(self, sql: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """See `Connection.many`."""
+        given = list(rows)
+        if not given:
+            return
         text, pick = statement(sql)
-        if values := [pick(row) for row in rows]:
-            try:
-                self._sender.executemany(text, values)
-            except psycopg.Error as exc:
-                raise translated(exc, self._place) from exc
+        try:
+            if (joined := in_one(sql, given)) is not None:
+                self._sender.execute(*joined)
+            else:
+                self._sender.executemany(text, [pick(row) for row in given])
+        except psycopg.Error as exc:
+            raise translated(exc, self._place) from exc
 
     def load(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
         """See `Connection.load`: by COPY, which a pipeline cannot carry."""

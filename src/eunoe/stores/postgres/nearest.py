@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EXACT_BELOW = 20_000  # vectors that are compared one by one: some ten milliseconds
 
 INSERT = """
-insert into vector_index (p, model, rid, embedding) values (:p, :model, :rid, :embedding)
+insert into vector_index (p, model, rid, embedding) values (:p, :model, :rid, cast(:embedding as halfvec))
 on conflict (p, model, rid) do update set embedding = excluded.embedding
 """
 
