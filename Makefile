@@ -6,8 +6,12 @@ STAMP := $(VENV)/.installed
 MODELS := $(abspath $(VENV))/models
 MODEL := $(MODELS)/bge-small-en-v1.5
 MODEL_STAMP := $(VENV)/.model
+# Tests of one file share what is dear to make, so they run in one process.
+AT_ONCE ?= -n auto --dist loadfile
+# The contracts of the ports run on every engine in one run.
+ON_EVERY_ENGINE := tests/cases tests/property tests/unit/test_evaluation.py
 
-.PHONY: demo test models test-harness check fix cover bench soak docs clean help
+.PHONY: demo test test-postgres models test-harness check fix cover bench soak docs clean help
 
 help:   ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -15,8 +19,12 @@ help:   ## list the targets
 demo: $(MODEL_STAMP)   ## a two-session story over a codebase, with real output
 	@EUNOE_MODEL=$(MODEL) $(BIN)/python -m eunoe demo
 
-test: $(MODEL_STAMP)   ## all tests
-	@EUNOE_TEST_MODEL=$(MODEL) $(BIN)/python -m pytest -q
+test: $(MODEL_STAMP)   ## all tests, then once more those of behaviour, on PostgreSQL
+	@EUNOE_TEST_MODEL=$(MODEL) $(BIN)/python -m pytest -q $(AT_ONCE)
+	@$(MAKE) --no-print-directory test-postgres
+
+test-postgres: $(MODEL_STAMP)   ## cases, properties and correctness on a PostgreSQL server that the tests start
+	@EUNOE_TEST_ENGINE=postgres EUNOE_TEST_MODEL=$(MODEL) $(BIN)/python -m pytest -q $(AT_ONCE) $(ON_EVERY_ENGINE)
 
 models: $(MODEL_STAMP)   ## the other models, too, so that no test is skipped
 	@$(BIN)/python -m eunoe model install multilingual --to $(MODELS)/multilingual-e5-small

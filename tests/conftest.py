@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.engines import engine, places
 from tests.postgres import Server
+
+__all__ = ["engine", "places"]  # fixtures
 
 _LOOPBACK = ("127.", "::1", "localhost", "::ffff:127.")
 

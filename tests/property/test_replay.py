@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from eunoe import Memory
 from eunoe.domain.document import dump
 from eunoe.stores.sql.tables import TABLES
+from tests.engines import IS_POSTGRES
 from tests.strategies import Failed, Op, World, budget, everything, histories
 
 
@@ -162,17 +163,18 @@ def test_whatever_is_wrong_in_a_projection_is_found_and_put_right(data: st.DataO
 
 def damage(connection: Any, table: str, data: st.DataObject) -> None:
     """Remove one row of a table, or change one of its numbers."""
-    connection.run("pragma defer_foreign_keys = on")
+    connection.run("set local session_replication_role = replica" if IS_POSTGRES else "pragma defer_foreign_keys = on")
+    at = "cast(ctid as text)" if IS_POSTGRES else "rowid"
     columns = ("at", *TABLES[table])
-    found = connection.run(f"select rowid, {', '.join(TABLES[table])} from {table}")
+    found = connection.run(f"select {at}, {', '.join(TABLES[table])} from {table}")
     rows = [dict(zip(columns, row, strict=True)) for row in found]
     row = data.draw(st.sampled_from(rows))
     numbers = [name for name in _PLAIN_NUMBERS if isinstance(row.get(name), int)]
     if table != "memories" and (not numbers or data.draw(st.booleans())):
-        connection.run(f"delete from {table} where rowid = :at", {"at": row["at"]})
+        connection.run(f"delete from {table} where {at} = :at", {"at": row["at"]})
     else:
         name = data.draw(st.sampled_from(numbers))
-        connection.run(f"update {table} set {name} = {name} + 1 where rowid = :at", {"at": row["at"]})
+        connection.run(f"update {table} set {name} = {name} + 1 where {at} = :at", {"at": row["at"]})
 
 
 _PLAIN_NUMBERS = (

@@ -90,6 +90,10 @@ def _finished(context: Context, model: Model, *, everything: bool, progress: Pro
             tx.lock(p)
             tx.jobs.requeue(p, model=0 if everything else model.id)
     done = flush(context, progress=progress)
+    with context.store.reading() as view:
+        projects = view.projects.numbers()
+    for p in projects:
+        context.store.tend_vectors(p, model)
     return Reembedded(model.name, None, done.embedded, done.waiting, done.dead, done.error)
 
 

@@ -15,12 +15,12 @@ from psycopg.types.bool import BoolBinaryLoader
 from psycopg.types.numeric import Int8BinaryDumper, NumericBinaryLoader
 
 from eunoe.stores.postgres import fulltext, nearest
-from eunoe.stores.postgres.dialect import ARRAY, returns_rows, statement
+from eunoe.stores.postgres.dialect import ARRAY, in_one, returns_rows, statement
 from eunoe.stores.postgres.errors import translated
 from eunoe.stores.sql.connection import Row
 from eunoe.stores.sql.filters import Where
 
-_FETCHED = 2000
+_FETCHED = 100  # rows that are in memory at once; a text may have a million characters
 _MANY = 500  # rows from which COPY is worth the two round trips around it
 
 _LOCK = "select seq from counters where p = :p for update"
@@ -69,12 +69,17 @@ class PostgresConnection:
 
     def many(self, sql: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """See `Connection.many`."""
+        given = list(rows)
+        if not given:
+            return
         text, pick = statement(sql)
-        if values := [pick(row) for row in rows]:
-            try:
-                self._sender.executemany(text, values)
-            except psycopg.Error as exc:
-                raise translated(exc, self._place) from exc
+        try:
+            if (joined := in_one(sql, given)) is not None:
+                self._sender.execute(*joined)
+            else:
+                self._sender.executemany(text, [pick(row) for row in given])
+        except psycopg.Error as exc:
+            raise translated(exc, self._place) from exc
 
     def load(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
         """See `Connection.load`: by COPY, which a pipeline cannot carry."""
@@ -99,6 +104,7 @@ class PostgresConnection:
             with psycopg.RawCursor(self._db) as cursor:
                 while rows := cursor.execute(fetch, prepare=False, binary=True).fetchall():
                     yield from rows
+                    del rows  # before the next ones come
             self._sender.execute(f"close {name}", prepare=False)
         except psycopg.Error as exc:
             raise translated(exc, self._place) from exc
@@ -149,8 +155,8 @@ class PostgresConnection:
 
     def nearest(self, p: int, model: int, vector: bytes, where: Where, limit: int) -> list[tuple[int, float]]:
         """See `Connection.nearest`."""
-        sql, params = nearest.search(self, p, model, vector, where, has_index=self._has_index)
-        return [(rid, -far) for rid, far in self.run(sql, where.params | params | {"limit": limit})]
+        found = nearest.nearest(self, p, model, vector, where, limit, has_index=self._has_index)
+        return [(rid, -far) for rid, far in found]
 
     def _enter_pipeline(self) -> None:
         self._pipeline = self._db.pipeline()

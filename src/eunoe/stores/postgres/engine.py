@@ -11,6 +11,7 @@ from typing import Any
 
 import psycopg
 from psycopg import sql
+from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from eunoe.domain.postings import FIELDS
@@ -298,8 +299,14 @@ class PostgresEngine:
 
 
 def _roll_back(db: psycopg.Connection[Any]) -> None:
-    """End a transaction, or the connection where that is not possible; a pool replaces it."""
+    """End a transaction, or the connection where that is not possible; a pool replaces it.
+
+    The driver forgets what it prepared: what a pipeline gave up may never have been prepared.
+    """
     try:
-        db.execute("rollback")
+        if db.info.transaction_status == TransactionStatus.IDLE:  # its end has failed, or what followed it
+            db.close()
+        else:
+            db.rollback()
     except psycopg.Error:
         db.close()
