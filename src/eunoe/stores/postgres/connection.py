@@ -12,7 +12,7 @@ from psycopg.abc import Buffer
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 from psycopg.types.bool import BoolBinaryLoader
-from psycopg.types.numeric import Int8BinaryDumper, NumericBinaryLoader
+from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper, NumericBinaryLoader
 
 from eunoe.stores.postgres import fulltext, nearest
 from eunoe.stores.postgres.dialect import ARRAY, in_one, returns_rows, statement
@@ -178,10 +178,6 @@ class PostgresConnection:
             self._enter_pipeline()
 
 
-class _BigInt(Int8BinaryDumper):
-    """Every number as bigint: one type a statement, so that it is prepared once."""
-
-
 class _Flag(Dumper):
     """True and False as the numbers that the shared schema keeps."""
 
@@ -221,7 +217,9 @@ class _Truth(BoolBinaryLoader):
 
 def adapt(db: psycopg.Connection[Any]) -> None:
     """Let a connection take and give values as SQLite does."""
-    db.adapters.register_dumper(int, _BigInt)
+    # Every number as bigint: one type a statement, so that it is prepared once. In arrays numbers travel as text.
+    db.adapters.register_dumper(int, Int8Dumper)
+    db.adapters.register_dumper(int, Int8BinaryDumper)
     db.adapters.register_dumper(bool, _Flag)
     db.adapters.register_dumper(nearest.Halfvec, _HalfvecDumper)
     db.adapters.register_loader("numeric", _Sum)
