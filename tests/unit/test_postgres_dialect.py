@@ -19,6 +19,8 @@ def test_parameters_are_numbered_and_one_name_is_one_value() -> None:
     ("shared", "own"),
     [
         ("select 1 from a cross join b on b.p = a.p", "select 1 from a join b on b.p = a.p"),
+        ("select 1 from a where +a.p = :p order by +a.n", "select 1 from a where a.p = $1 order by a.n"),
+        ("select a.n + b.n from a, b", "select a.n + b.n from a, b"),
         ("select cast(id as blob) from t", "select convert_to(id, 'UTF8') from t"),
         ("select 1 from t where x in (array cast(:xs as text[]))", "select 1 from t where x = any(cast($1 as text[]))"),
         ("select 1 from t where x in ('array')", "select 1 from t where x in ('array')"),

@@ -1,8 +1,8 @@
 """The shared statements in PostgreSQL's words.
 
-What the engines share is written as SQLite reads it. Five things are said otherwise here: parameters (`$1`), the types
-of columns, a join whose order is meant (`cross join … on`; this planner has statistics and chooses), a list of many
-values (one array), and a text's bytes.
+What the engines share is written as SQLite reads it. Said otherwise here: parameters (`$1`), the types of columns, what
+guides SQLite's planner (`cross join … on`, and a plus that keeps it from an index; this planner has statistics), a list
+of many values (one array), and a text's bytes.
 """
 
 from __future__ import annotations
@@ -32,13 +32,15 @@ _INSERT = re.compile(
 _NAMES = re.compile(r",\s*")
 _KEY = re.compile(r"on conflict \((?P<key>[\w,\s]+)\)")
 _KINDS = ((int, "bigint"), (float, "double precision"), (bytes, "bytea"), (str, "text"))
+_PLUS = re.compile(r"(?<=\s)\+(?=\w+\.\w+)")
 _COMMENT = re.compile(r"--[^\n]*")
 
 
 @cache
 def statement(sql: str) -> tuple[str, Pick]:
     """Return a shared statement as PostgreSQL takes it, and what turns named values into its row."""
-    words = _BYTES.sub(r"convert_to(\1, 'UTF8')", sql.replace("cross join", "join"))
+    words = _PLUS.sub("", sql.replace("cross join", "join"))
+    words = _BYTES.sub(r"convert_to(\1, 'UTF8')", words)
     words = _AMONG.sub(r"= any(\1)", words)
     return by_place(words, lambda n: f"${n}", once=True)
 
