@@ -6,6 +6,8 @@ STAMP := $(VENV)/.installed
 MODELS := $(abspath $(VENV))/models
 MODEL := $(MODELS)/bge-small-en-v1.5
 MODEL_STAMP := $(VENV)/.model
+# Tests of one file share what is dear to make, so they run in one process.
+AT_ONCE ?= -n auto --dist loadfile
 # The contracts of the ports run on every engine in one run.
 ON_EVERY_ENGINE := tests/cases tests/property tests/unit/test_evaluation.py
 
@@ -18,11 +20,11 @@ demo: $(MODEL_STAMP)   ## a two-session story over a codebase, with real output
 	@EUNOE_MODEL=$(MODEL) $(BIN)/python -m eunoe demo
 
 test: $(MODEL_STAMP)   ## all tests, then once more those of behaviour, on PostgreSQL
-	@EUNOE_TEST_MODEL=$(MODEL) $(BIN)/python -m pytest -q
+	@EUNOE_TEST_MODEL=$(MODEL) $(BIN)/python -m pytest -q $(AT_ONCE)
 	@$(MAKE) --no-print-directory test-postgres
 
 test-postgres: $(MODEL_STAMP)   ## cases, properties and correctness on a PostgreSQL server that the tests start
-	@EUNOE_TEST_ENGINE=postgres EUNOE_TEST_MODEL=$(MODEL) $(BIN)/python -m pytest -q $(ON_EVERY_ENGINE)
+	@EUNOE_TEST_ENGINE=postgres EUNOE_TEST_MODEL=$(MODEL) $(BIN)/python -m pytest -q $(AT_ONCE) $(ON_EVERY_ENGINE)
 
 models: $(MODEL_STAMP)   ## the other models, too, so that no test is skipped
 	@$(BIN)/python -m eunoe model install multilingual --to $(MODELS)/multilingual-e5-small
@@ -50,7 +52,7 @@ cover: $(MODEL_STAMP)   ## tests with branch coverage
 bench: $(MODEL_STAMP)   ## measure; LOCOMO=file adds LoCoMo
 	EUNOE_TEST_MODEL=$(MODEL) $(BIN)/python benchmarks/run.py $(if $(LOCOMO),--locomo $(LOCOMO))
 
-soak: $(STAMP)   ## 1,000 kills, 8 × 500 writers, deep property tests
+soak: $(STAMP)   ## 1,000 kills, 8 × 500 writers, 5 minutes of a server under load
 	$(BIN)/python benchmarks/soak.py
 
 docs: $(STAMP)   ## write the generated reference pages and pictures

@@ -41,6 +41,7 @@ from eunoe.service.flush import flush  # noqa: E402
 # other conversation of LoCoMo for turns: chats of two hands differ so much that little but the sum carries over.
 PENALTIES = {"words plain": 10.0, "words chat": 10_000.0, "plain": 1_000.0, "chat": 3_000.0}
 FREE = {"chat": ("sum", "rank", "sum_top"), "plain": ()}  # of turns: the rest may only correct the sum
+GATHERED = 100  # candidates of a question; from the 40 that recall judges less is learned of what is surely wrong
 FOLDS = 5
 PARTS = ("mean", "deviation")
 # What depends on the scale of an embedder's cosines; left out of the weights for embedders that nobody fitted.
@@ -97,7 +98,7 @@ def usual_of(projects: Sequence[Project], opened: Mapping[str, Memory]) -> Usual
 
 
 def gathered(project: Project, memory: Memory, known: str, usual: Usual) -> Iterator[tuple[list[str], Asked]]:
-    """Yield, for each question, the names of the features and the candidates that recall would judge.
+    """Yield, for each question, the names of the features and the best candidates that recall finds.
 
     Questions about single memories come twice: the second time without their gold, as questions that nothing answers.
     """
@@ -130,7 +131,7 @@ def _candidates(
         pool = Pool(reach, lanes)
         sums = Sums(reach, pool, usual)
         order = sorted(pool.places, key=lambda at: (-sums.total[at], pool.passages[at].memory))
-        places = order[: context.recipe.judged]
+        places = order[:GATHERED]
         columns = FEATURES[project.kind](reach, pool, sums, places)
         idents = [pool.passages[at].memory for at in places]
         sources |= {ident: each.source for ident, each in memories_.read(idents, now=now).items()}

@@ -2,7 +2,7 @@
 
     python benchmarks/recall.py [--sizes 10000 100000] [--queries 200] [--projects 100]
 
-Raw: `select rowid, bm25(…) from passages_fts where passages_fts match … order by … limit 200` with the MATCH string
+Raw: `select rowid, bm25(…) from passages_fts where passages_fts match … order by … limit 100` with the MATCH string
 that recall itself composes; nothing else. Both run in turns over the same file; CPU of this process.
 """
 
@@ -20,12 +20,14 @@ from corpus import queries, sentences
 from measure import in_turns, summary
 
 from eunoe import Memory
-from eunoe.stores.sqlite import connection as sqlite
+from eunoe.retrieval.recipes import DEFAULT
+from eunoe.stores.sqlite import fulltext
+from eunoe.stores.sqlite.connection import SqliteConnection
 from eunoe.stores.sqlite.fulltext import match_any
 
 RAW = (
     "select rowid, bm25(passages_fts, 1.0, 2.0, 1.5, 1.0) as place from passages_fts "
-    "where passages_fts match ? order by place limit 200"
+    f"where passages_fts match ? order by place limit {DEFAULT.candidates}"
 )
 
 
@@ -50,7 +52,7 @@ def match_strings(memory: Memory, asked: list[str]) -> list[str]:
         seen.append(match_any(p, terms))
         return seen[-1]
 
-    sqlite.match_any = noted
+    fulltext.match_any = noted
     try:
         found = []
         for query in asked:
@@ -59,7 +61,7 @@ def match_strings(memory: Memory, asked: list[str]) -> list[str]:
             found.append(seen[0] if seen else "")
         return found
     finally:
-        sqlite.match_any = match_any
+        fulltext.match_any = match_any
 
 
 def against_raw(size: int, count: int, folder: Path, *, chats: bool = False) -> dict[str, Any]:
@@ -70,7 +72,7 @@ def against_raw(size: int, count: int, folder: Path, *, chats: bool = False) -> 
         fill(memory, texts, chats=chats)
         asked = queries(texts, count)
         strings = match_strings(memory, asked)
-        raw = sqlite.SqliteConnection(str(file))
+        raw = SqliteConnection(str(file))
         pairs = [
             (lambda query=query: memory.recall(query), lambda words=words: raw.run(RAW, (words,)))
             for query, words in zip(asked, strings, strict=True)

@@ -109,7 +109,7 @@ def test_a_folder_that_cannot_be_made_fails_without_a_traceback(tmp_path, capsys
 
 BREAKAGES = {
     "a gate that knows no restatement": (2, admit, "text_fingerprint", lambda *_: os.urandom(16).hex()),
-    "a gate that sees no twins": (3, admit, "_twins", lambda *_: (None, ())),
+    "a gate that sees no twins": (3, admit, "_words", lambda *_: None),
     "a gate that never ends a value": (4, admit, "key_fingerprint", lambda *_: os.urandom(16).hex()),
     "a packer that packs nothing": (6, presenting, "pack", lambda *_, **__: Packed("", 0, (), (), 0)),
     "a redactor that lets secrets through": (9, draft, "redact", lambda text: Redacted(text, ())),

@@ -22,6 +22,7 @@ from eunoe.bootstrap import SystemClock, SystemEntropy, open_store
 from eunoe.config.settings import load_settings
 from eunoe.ports.store import Store
 from eunoe.service import worker
+from eunoe.stores.postgres import nearest
 
 SECONDS = float(os.environ.get("EUNOE_SOAK_SECONDS") or ("30" if os.environ.get("CI") else "4"))
 PROCESSES, THREADS = 4, 4
@@ -321,8 +322,39 @@ def test_a_worker_hears_of_what_another_process_wrote_without_looking(
         for at in range(1, 4):
             with open_memory(postgres_store) as memory:
                 memory.remember(f"told of{at} from afar")
-            until(lambda: child.read(1) >= [[at]])  # noqa: B023 - called at once
-            assert postgres_server.rows(postgres_store, "select count(*) from vectors") == [(at,)]
+            until(lambda: len(postgres_server.rows(postgres_store, "select 1 from vectors")) == at)  # noqa: B023
+            while child.read(1) < [[at]]:  # until it has nothing more to do
+                pass
     finally:
         child.kill(0)
     assert postgres_server.rows(postgres_store, "select count(*) from embed_jobs") == [(0,)]
+
+
+def tend(at: int, barrier: Any, store: str) -> int:
+    """Make the index of a project's vectors; return how often another process was at it already."""
+    nearest.EXACT_BELOW = 1
+    refused = 0
+    with open_bare(store) as bare:
+        with bare.reading() as view:
+            model = view.models.bound()
+        assert model is not None
+        barrier.wait()
+        for _ in range(3):
+            try:
+                bare.tend_vectors(1, model)
+            except Unavailable as exc:
+                assert (exc.code, exc.retryable) == ("locked", True)
+                refused += 1
+    return refused
+
+
+@pytest.mark.usefixtures("fake_model")
+def test_processes_that_make_one_index_at_once_do_not_wait_for_each_other(
+    postgres_server: Server, postgres_store: str
+) -> None:
+    with open_memory(postgres_store) as memory:
+        memory.remember_many([{"body": f"thing{i} is blue"} for i in range(5)])
+        assert memory.flush().waiting == 0
+    assert sum(together(tend, PROCESSES, postgres_store)) < 3 * PROCESSES  # somebody made it
+    indexes = f"select 1 from pg_indexes where schemaname = '{schema_of(postgres_store)}' and indexdef like '%hnsw%'"
+    assert len(postgres_server.execute(indexes)) == 1

@@ -82,6 +82,7 @@ def write_many_things(acknowledge: Callable[..., None], store: str, tag: str) ->
                 memory.update(memory.recall(word).hits[0].number, title=f"On {word}")
 
 
+@pytest.mark.slow
 def test_a_killed_client_loses_nothing_that_it_acknowledged_and_blocks_nobody(
     postgres_server: Server, postgres_store: str
 ) -> None:
@@ -140,6 +141,7 @@ def write_and_die(acknowledge: Callable[..., None], store: str, statement: int) 
         acknowledge("survived")
 
 
+@pytest.mark.slow
 def test_a_client_that_is_killed_before_any_statement_of_a_write_leaves_two_memories_or_three(
     postgres_server: Server, postgres_store: str
 ) -> None:
@@ -186,6 +188,7 @@ def through(outage: Callable[[Child], list[list[Any]]], store: str, tag: str) ->
     return [each for each in told if each[1] > 0], {code for code, number in told if number == 0}
 
 
+@pytest.mark.slow
 def test_a_client_goes_on_when_the_killed_server_is_back(own_server: Server, store: str) -> None:
     def outage(child: Child) -> list[list[Any]]:
         own_server.kill_all()

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eunoe import Memory, bootstrap
+from eunoe.retrieval.recipes import DEFAULT
 from eunoe.service.recall import Recalled
 from eunoe.testing.clock import ManualClock, SeededEntropy
 from tests.strategies import budget
@@ -213,7 +214,8 @@ def test_many_candidates_keep_their_order_behind_those_that_are_judged() -> None
         opened.remember_many([{"body": f"The deploy target number {at} is harbour{at}"} for at in range(180)])
         opened.flush()
         hits = opened.recall("deploy target number 77 harbour", limit=1000, explain=True).hits
-        assert len(hits) > 100
-        assert sum("judge" in hit.explanation for hit in hits) == 100
-        assert ["judge" in hit.explanation for hit in sorted(hits, key=lambda hit: -hit.evidence)][:100] == [True] * 100
+        most = DEFAULT.judged
+        assert len(hits) > most
+        assert sum("judge" in hit.explanation for hit in hits) == most
+        assert all("judge" in hit.explanation for hit in sorted(hits, key=lambda hit: -hit.evidence)[:most])
         assert hits[0].body.split()[4] == "77"

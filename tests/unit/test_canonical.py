@@ -75,7 +75,7 @@ def test_a_tuple_counts_as_a_list() -> None:
         {"é": 1},
         {"\ud83d": 1},
     ],
-    ids=ascii,
+    ids=lambda value: ascii(value).partition(" at 0x")[0],
 )
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_what_has_no_exact_form_is_refused_wherever_it_stands(value: object, wrapped: bool) -> None:

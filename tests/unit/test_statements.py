@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -29,23 +28,6 @@ def test_a_name_that_stands_twice_or_stands_for_nothing_is_a_mistake(text: str) 
 @pytest.mark.parametrize("file", FILES)
 def test_every_file_loads(file: str) -> None:
     assert load(file)
-
-
-# Models, leases and the queue as a whole are the store's: there is one worker for all of its projects.
-OF_THE_STORE = {
-    *("bound", "known", "register", "bind", "last_bound", "lease_take", "lease_release"),
-    *("jobs_due", "jobs_revive", "jobs_counted"),
-}
-
-
-@pytest.mark.parametrize("file", [file for file in FILES if file != "projects"])
-def test_no_statement_is_without_its_project(file: str) -> None:
-    for name, statement in load(file).items():
-        if (file, name) == ("rebuild", "copy"):
-            continue  # its columns come from `TABLES`, each of which begins with `p`
-        if file == "vectors" and name in OF_THE_STORE:
-            continue
-        assert ":p" in re.findall(r":\w+", statement), name
 
 
 def test_every_table_that_rebuild_copies_leads_with_its_project() -> None:

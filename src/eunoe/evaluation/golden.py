@@ -122,7 +122,7 @@ def read_text(file: Path) -> str:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as exc:
         reason = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8"
-        raise Invalid("bad_evaluation_data", f"{shown(str(file))} cannot be read: {reason}") from exc
+        raise Invalid("bad_evaluation_data", f"{str(file)!r} cannot be read: {reason}") from exc
 
 
 def _lines(file: Path, *, optional: bool = False) -> Iterable[tuple[str, dict[str, Any]]]:

@@ -6,7 +6,9 @@ are the distance to the best of them; the others mean the same for every query, 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from math import log
+from operator import mul
 
 from eunoe.domain import turns
 from eunoe.domain.instants import from_us
@@ -51,7 +53,8 @@ def standardised(values: Sequence[float], places: Sequence[int], usual: tuple[fl
         return [0.0] * len(values)
     seen = [values[at] for at in places]
     mean, weight = sum(seen) / len(seen), len(seen)
-    variance = sum((value - mean) ** 2 for value in seen) / len(seen)
+    around = [value - mean for value in seen]
+    variance = sum(map(mul, around, around)) / len(seen)
     if usual is not None:
         total, (middle, spread) = weight + _USUAL, usual
         blended = (weight * mean + _USUAL * middle) / total
@@ -67,7 +70,7 @@ class Sums:
     """The sum that picks candidates, and the stretched numbers that went into it; lists go by place in the pool."""
 
     __slots__ = (
-        *("by_words", "cosine", "date", "key", "late", "m_late", "m_meaning", "m_words", "session"),
+        *("by_words", "cosine", "date", "is_meant", "key", "late", "m_late", "m_meaning", "m_words", "session"),
         *("speaker", "total", "usual"),
     )
 
@@ -75,23 +78,23 @@ class Sums:
         self.usual = usual
         recipe, question, places = reach.recipe, reach.question, pool.places
         self.m_words = stretched(pool.words, places)
-        self.cosine = filled(pool.cosine, places)
-        self.m_meaning = stretched(self._meant(pool), places)
-        self.late = [0.0] * len(pool.passages)
-        self.m_late = self.late
         has_turns = any(pool.is_turn[at] for at in places)
         blank = [0.0] * len(pool.passages)
+        self.cosine = self.m_meaning = self.late = self.m_late = blank
         self.speaker = _speakers(reach, pool) if has_turns else blank
         self.session = _sessions(reach, pool) if has_turns else blank
         self.key = _identified(reach, pool) if question.hard else blank
         self.date = [_nearness(reach, passage) for passage in pool.passages] if question.dates else blank
-        self.by_words = [
-            self._turn(at, reach, pool) if pool.is_turn[at] else self._single(at, reach)
-            for at in range(len(pool.passages))
-        ]
+        self.by_words = self._singles(reach.recipe.plain)
+        if has_turns:
+            pairs = zip(self._turns(reach, pool), self.by_words, pool.is_turn, strict=True)
+            self.by_words = [turn if is_turn else single for turn, single, is_turn in pairs]
         self.total = self.by_words
-        if not any(cosine is not None for cosine in pool.cosine):
+        self.is_meant = any(cosine is not None for cosine in pool.cosine)
+        if not self.is_meant:
             return
+        self.cosine = filled(pool.cosine, places)
+        self.m_meaning = stretched(self._meant(pool), places)
         for at, cosine in enumerate(pool.cosine):
             if cosine is None:  # not embedded yet: its words stand for its meaning
                 self.m_meaning[at] = self.m_words[at]
@@ -105,32 +108,39 @@ class Sums:
     def _meant(self, pool: Pool) -> Column:
         """Return cosines about their middle; a turn also has a share of those of its neighbours."""
         known = [cosine for cosine in pool.cosine if cosine is not None]
-        if not known:
-            return [0.0] * len(self.cosine)
         middle = sum(known) / len(known)
         around = [cosine - middle for cosine in self.cosine]
         meant = [2 * value for value in around]
-        for offset, share in ((1, 0.4), (-2, 0.3), (2, 0.1)):
-            for at, is_turn in enumerate(pool.is_turn):
-                other = pool.neighbour(at, offset) if is_turn else None
-                if other is not None:
-                    meant[at] += share * around[other]
+        follows = pool.follows
+        for at in range(len(meant)):
+            if follows[at + 1]:
+                meant[at] += 0.4 * around[at + 1]
+            if follows[at] and follows[at - 1]:
+                meant[at] += 0.3 * around[at - 2]
+            if follows[at + 1] and follows[at + 2]:
+                meant[at] += 0.1 * around[at + 2]
         return meant
 
-    def _single(self, at: int, reach: Reach) -> float:
-        mix = reach.recipe.plain
-        return mix.words * self.m_words[at] + mix.key * self.key[at] + mix.date * self.date[at]
+    def _singles(self, mix: Mix) -> Column:
+        numbers = zip(self.m_words, self.key, self.date, strict=True)
+        return [mix.words * words + mix.key * key + mix.date * date for words, key, date in numbers]
 
-    def _turn(self, at: int, reach: Reach, pool: Pool) -> float:
-        mix, question, passage = reach.recipe.chat, reach.question, pool.passages[at]
-        total = mix.words * self.m_words[at] + mix.speaker * self.speaker[at]
-        total += (mix.session - mix.lists * question.lists) * self.session[at] + mix.date * self.date[at]
-        total += mix.length * log(1 + passage.length)
-        if question.when and passage.shape & turns.SAYS_WHEN:
-            total += mix.when
-        if passage.shape & turns.IS_QUESTION:
-            total += mix.question
-        return total + (mix.answer if pool.answers(at) else 0.0)
+    def _turns(self, reach: Reach, pool: Pool) -> Column:
+        mix, question = reach.recipe.chat, reach.question
+        of_session = mix.session - mix.lists * question.lists
+        when = mix.when if question.when else 0.0
+        numbers = zip(self.m_words, self.speaker, self.session, self.date, pool.answers, pool.passages, strict=True)
+        return [
+            mix.words * words
+            + mix.speaker * speaker
+            + of_session * session
+            + mix.date * date
+            + mix.length * log(1 + passage.length)
+            + (when if passage.shape & turns.SAYS_WHEN else 0.0)
+            + (mix.question if passage.shape & turns.IS_QUESTION else 0.0)
+            + (mix.answer if answers else 0.0)
+            for words, speaker, session, date, answers, passage in numbers
+        ]
 
     def _add_late(self, reach: Reach, pool: Pool, best: Sequence[int]) -> None:
         """Add late interaction; what was not read has the least of what was; a cosine stands for missing states."""
@@ -155,7 +165,7 @@ class Sums:
         same = object.__new__(Sums)
         for name in self.__slots__:
             setattr(same, name, getattr(self, name))
-        same.total = self.by_words
+        same.total, same.is_meant = self.by_words, False
         return same
 
 
@@ -173,7 +183,7 @@ def plain_features(reach: Reach, pool: Pool, sums: Sums, places: Sequence[int]) 
     """Return the features of single memories."""
     reads = _Reads(reach, pool)
     return {
-        **_shared(pool, sums, places),
+        **_shared(pool, sums, standardised(sums.total, pool.places), places),
         "words": [pool.words[at] / max(reach.weights.reach, 1e-9) for at in places],
         **reads.coverage(places),
         "unknown": [reads.unknown] * len(places),
@@ -184,8 +194,9 @@ def plain_features(reach: Reach, pool: Pool, sums: Sums, places: Sequence[int]) 
 def chat_features(reach: Reach, pool: Pool, sums: Sums, places: Sequence[int]) -> Columns:
     """Return the features of turns of conversations."""
     reads, question = _Reads(reach, pool), reach.question
-    columns = {**_shared(pool, sums, places), **reads.coverage(places)}
-    columns |= _around(pool, sums, places)
+    z_sum = standardised(sums.total, pool.places)
+    columns = {**_shared(pool, sums, z_sum, places), **reads.coverage(places)}
+    columns |= _around(pool, sums, z_sum, places)
     columns |= _of_session(pool, sums, places)
     columns["speaker"] = [sums.speaker[at] for at in places]
     named = max(sums.speaker, default=0.0)
@@ -193,7 +204,7 @@ def chat_features(reach: Reach, pool: Pool, sums: Sums, places: Sequence[int]) -
     columns["date"] = [sums.date[at] for at in places]
     columns["session"] = [sums.session[at] for at in places]
     columns["length"] = [log(1 + pool.passages[at].length) for at in places]
-    columns["answers"] = [float(pool.answers(at)) for at in places]
+    columns["answers"] = [float(pool.answers[at]) for at in places]
     for name, bit in _SHAPES.items():
         columns[name] = [float(bool(pool.passages[at].shape & bit)) for at in places]
     for asked, holds, shape in _CROSSES:
@@ -227,51 +238,51 @@ _CROSSES = (
 )
 
 
-def _shared(pool: Pool, sums: Sums, places: Sequence[int]) -> Columns:
+def _shared(pool: Pool, sums: Sums, z_sum: Column, places: Sequence[int]) -> Columns:
     seen = pool.places
-    z_words, z_sum = standardised(pool.words, seen), standardised(sums.total, seen)
-    z_cosine = standardised(sums.cosine, seen, sums.usual.get("cosine"))
-    z_late = standardised(sums.late, seen, sums.usual.get("late"))
-    of_each = {"sum": sums.total, "cosine": sums.cosine, "late": sums.late}
-    top = {name: max((values[at] for at in seen), default=0.0) for name, values in of_each.items()}
-    rank = _ranks(sums.total, seen)
-    return {
-        "sum": [sums.total[at] for at in places],
-        "sum_top": [sums.total[at] - top["sum"] for at in places],
-        "z_sum": [z_sum[at] for at in places],
-        "rank": [1 / (5 + rank[at]) for at in places],
-        "m_words": [sums.m_words[at] for at in places],
-        "z_words": [z_words[at] for at in places],
-        "cosine": [sums.cosine[at] for at in places],
-        "m_meaning": [sums.m_meaning[at] for at in places],
-        "z_cosine": [z_cosine[at] for at in places],
-        "cosine_top": [sums.cosine[at] - top["cosine"] for at in places],
-        "late": [sums.late[at] for at in places],
-        "m_late": [sums.m_late[at] for at in places],
-        "z_late": [z_late[at] for at in places],
-        "late_top": [sums.late[at] - top["late"] for at in places],
+    by_place = {
+        "sum": sums.total,
+        "sum_top": _from_best(sums.total, seen),
+        "z_sum": z_sum,
+        "m_words": sums.m_words,
+        "z_words": standardised(pool.words, seen),
     }
+    if sums.is_meant:
+        by_place |= {
+            "cosine": sums.cosine,
+            "m_meaning": sums.m_meaning,
+            "z_cosine": standardised(sums.cosine, seen, sums.usual.get("cosine")),
+            "cosine_top": _from_best(sums.cosine, seen),
+            "late": sums.late,
+            "m_late": sums.m_late,
+            "z_late": standardised(sums.late, seen, sums.usual.get("late")),
+            "late_top": _from_best(sums.late, seen),
+        }
+    columns = {name: [values[at] for at in places] for name, values in by_place.items()}
+    return {**columns, "rank": [1 / (5 + rank) for rank in _ranks(sums.total, seen, places)]}
 
 
-def _ranks(totals: Sequence[float], places: Sequence[int]) -> dict[int, int]:
-    """Return how many of the places have more; equal ones share a rank, whatever their ids are."""
-    rounded = {at: round(totals[at], DIGITS) for at in places}
-    ranks: dict[float, int] = {}
-    for place, total in enumerate(sorted(rounded.values(), reverse=True)):
-        ranks.setdefault(total, place)
-    return {at: ranks[total] for at, total in rounded.items()}
+def _from_best(values: Column, seen: Sequence[int]) -> Column:
+    best = max((values[at] for at in seen), default=0.0)
+    return [value - best for value in values]
 
 
-def _around(pool: Pool, sums: Sums, places: Sequence[int]) -> Columns:
+def _ranks(totals: Sequence[float], seen: Sequence[int], places: Sequence[int]) -> list[int]:
+    """Return for each place how many have more; equal ones share a rank, whatever their ids are."""
+    ascending = sorted([round(totals[at], DIGITS) for at in seen])
+    return [len(ascending) - bisect_right(ascending, round(totals[at], DIGITS)) for at in places]
+
+
+def _around(pool: Pool, sums: Sums, z_sum: Column, places: Sequence[int]) -> Columns:
     """Return what the turns before and after have of their own."""
-    seen, columns = pool.places, {}
-    z_own = standardised(pool.own, seen)
-    z_cosine, z_late = standardised(sums.cosine, seen), standardised(sums.late, seen)
-    z_sum = standardised(sums.total, seen)
-    columns["z_own"] = [z_own[at] for at in places]
+    seen = pool.places
+    standard = {"own": standardised(pool.own, seen), "sum": z_sum}
+    if sums.is_meant:
+        standard |= {"cosine": standardised(sums.cosine, seen), "late": standardised(sums.late, seen)}
+    columns = {"z_own": [standard["own"][at] for at in places]}
     for name, offset in (("before", -1), ("after", 1), ("before2", -2)):
         others = [pool.neighbour(at, offset) for at in places]
-        for stem, values in (("own", z_own), ("cosine", z_cosine), ("late", z_late), ("sum", z_sum)):
+        for stem, values in standard.items():
             columns[f"{stem}_{name}"] = [0.0 if other is None else values[other] for other in others]
     return columns
 
@@ -332,13 +343,13 @@ def _speakers(reach: Reach, pool: Pool) -> Column:
 
 def _sessions(reach: Reach, pool: Pool) -> Column:
     """Return BM25 of whole sessions, stretched, by the terms of their turns in the pool."""
-    tf: dict[str | None, dict[str, float]] = {}
-    for at, passage in enumerate(pool.passages):
-        if pool.is_turn[at]:
-            counted = tf.setdefault(passage.session, {})
-            for term, rows in reach.counted.by_term.items():
-                if passage.rid in rows:
-                    counted[term] = counted.get(term, 0.0) + rows[passage.rid]
+    of = {each.rid: each.session for at, each in enumerate(pool.passages) if pool.is_turn[at]}
+    tf: dict[str | None, dict[str, float]] = {session: {} for session in of.values()}
+    for term, rows in reach.counted.by_term.items():
+        for rid, count in rows.items():
+            if rid in of:
+                counted = tf[of[rid]]
+                counted[term] = counted.get(term, 0.0) + count
     df: dict[str, int] = {}
     for counted in tf.values():
         for term in counted:

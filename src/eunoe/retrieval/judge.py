@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os.path  # pathlib costs 12 ms, and hooks load this module
 from math import exp
+from operator import mul
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,12 +37,12 @@ class Judge:
 
     def evidence(self, columns: Mapping[str, Sequence[float]], count: int) -> list[float]:
         """Return the probability of each of `count` candidates; features that nobody gave count as 0."""
-        sums = [self.bias] * count
-        for name, weight in self.weights.items():
-            column = columns.get(name)
-            if column is not None:
-                sums = [total + weight * value for total, value in zip(sums, column, strict=True)]
-        return [probability(total) for total in sums]
+        held = [name for name in self.weights if name in columns]
+        if not held:
+            return [probability(self.bias)] * count
+        weights = [self.weights[name] for name in held]
+        rows = zip(*[columns[name] for name in held], strict=True)
+        return [probability(sum(map(mul, weights, row), self.bias)) for row in rows]
 
     def parts(self, columns: Mapping[str, Sequence[float]], at: int, *, most: int = 8) -> dict[str, float]:
         """Return the features that moved a candidate most, by name, and by how much (in log odds)."""

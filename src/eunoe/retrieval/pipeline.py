@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from eunoe.errors import EunoeError
 from eunoe.retrieval.features import FEATURES, Sums
 from eunoe.retrieval.judge import WORDS, judges
@@ -141,22 +143,21 @@ def _judged(
             for row, at in enumerate(places):
                 reasons[at] = {"judge": f"{known} {kind}", "because": judge.parts(columns, row)}
     evidence |= _behind(evidence, rest, sums)
-    standing = multipliers(reach, [pool.passages[at] for at in best])
+    factors = multipliers(reach, [pool.passages[at] for at in best])
+    trusts = {each.trust: each for each in pool.passages}
+    of_trust = {trust: trust_of(reach, each) for trust, each in trusts.items()}
     hits = []
     for at in order:
-        passage = pool.passages[at]
-        factors = standing.get(passage.rid) or trust_of(reach, passage)
-        score = round(evidence[at], DIGITS)
-        for factor in factors.values():
-            score *= factor
-        hit = Ranked(passage, round(evidence[at], DIGITS), round(score, DIGITS), pool.span[at])
+        passage, sure = pool.passages[at], round(evidence[at], DIGITS)
+        lowered = factors.get(passage.rid) or of_trust[passage.trust]
+        hit = Ranked(passage, sure, round(prod(lowered.values(), start=sure), DIGITS), pool.span[at])
         if explain:
             hit.explanation = {
                 "recipe": reach.recipe.name,
                 "lanes": _lanes(found, passage),
                 "sum": round(sums.total[at], DIGITS),
                 **reasons.get(at, {}),
-                "multipliers": factors,
+                "multipliers": lowered,
             }
         hits.append(hit)
     return hits

@@ -27,6 +27,7 @@ class Pool:
         places: Those that may be returned, a memory once: found by a lane, near in meaning, or lent a word.
         is_turn: Whether it has a place in a conversation.
         follows: Whether it is the turn after the one before it.
+        answers: Whether it is a turn that follows a question.
         words: BM25 with what neighbours lend.
         own: BM25 of its own words.
         cosine: With the query; None where it is not embedded.
@@ -34,13 +35,17 @@ class Pool:
         late: Late interaction; None where it was not read.
     """
 
-    __slots__ = (*("cosine", "follows", "is_turn", "late", "own", "passages", "places", "span", "states_at", "words"),)
+    __slots__ = (
+        *("answers", "cosine", "follows", "is_turn", "late", "own", "passages", "places", "span", "states_at"),
+        "words",
+    )
 
     def __init__(self, reach: Reach, found: Mapping[str, Sequence[Found]]) -> None:
         self.passages = _gathered(reach, found)
         count = len(self.passages)
         self.is_turn = [each.turn is not None and each.session is not None for each in self.passages]
         self.follows = followers(self.passages)
+        self.answers = [self.follows[at] and bool(self.passages[at - 1].shape & ASKS) for at in range(count)]
         self.words = self._score(reach, alone=False)
         self.own = self._score(reach, alone=True) if any(self.is_turn) else self.words
         self.cosine: list[float | None] = [None] * count
@@ -64,10 +69,6 @@ class Pool:
                 return None
             at += step
         return at
-
-    def answers(self, at: int) -> bool:
-        """Tell whether a turn follows a question."""
-        return self.follows[at] and bool(self.passages[at - 1].shape & ASKS)
 
     def read_states(self, reach: Reach, places: Iterable[int]) -> None:
         """Read the token states of some places, and let each look for the query's words."""

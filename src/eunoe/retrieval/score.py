@@ -6,6 +6,8 @@ processes and two runs agree to the last digit, and no other project's text move
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from itertools import accumulate
 from math import log
 
 TYPE_CHECKING = False
@@ -60,14 +62,18 @@ class Frequencies:
 
     def add(self, passages: Sequence[Passage]) -> None:
         """Look through the passages that were not looked through yet."""
-        fresh = [(passage.rid, passage.terms) for passage in passages if passage.rid not in self._seen]
-        self._seen.update(rid for rid, _ in fresh)
+        fresh = [passage for passage in passages if passage.rid not in self._seen]
+        self._seen.update(passage.rid for passage in fresh)
+        joined = "".join([passage.terms for passage in fresh])  # one long text is searched faster than many short ones
+        ends = list(accumulate(len(passage.terms) for passage in fresh))
         for term, mark in self._marks:
             row, size = self.by_term[term], len(mark)
-            for rid, text in fresh:
-                start = text.find(mark)
-                if start >= 0:
-                    row[rid] = self._weight(text[start + size : text.index("\n", start + size)])
+            found = joined.find(mark)
+            while found >= 0:
+                start = found + size
+                end = joined.index("\n", start)
+                row[fresh[bisect_right(ends, found)].rid] = self._weight(joined[start:end])
+                found = joined.find(mark, end)
 
     def _weight(self, counts: str) -> float:
         weight = self._weighed.get(counts)
@@ -119,7 +125,9 @@ def score(
     Cost: about 0.1 µs for each passage and term, plus 1 µs for each passage that holds a term.
     """
     follows = [False] * (len(passages) + 2) if alone else followers(passages)
-    norms = _Norms(passages, follows, statistics, recipe)
+    average = max(statistics.length / statistics.documents, 1.0) if statistics.documents else 1.0
+    flat, slope = recipe.k1 * (1 - recipe.b), recipe.k1 * recipe.b / average
+    norms = [flat + slope * length for length in _lengths(passages, follows, recipe)]
     totals: dict[int, float] = {}
     parts: dict[int, dict[str, float]] = {}
     counted = counted or Frequencies(weights.idf, recipe)
@@ -163,27 +171,21 @@ def _mixed(own: dict[int, float], follows: Sequence[bool], recipe: Recipe) -> di
     return mixed
 
 
-class _Norms(dict[int, float]):
-    """BM25's length term by place, worked out where it is asked: k1 · (1 - b + b · length / average)."""
-
-    def __init__(
-        self, passages: Sequence[Passage], follows: Sequence[bool], statistics: Statistics, recipe: Recipe
-    ) -> None:
-        super().__init__()
-        average = max(statistics.length / statistics.documents, 1.0) if statistics.documents else 1.0
-        self._passages, self._follows, self._recipe = passages, follows, recipe
-        self._flat, self._slope = recipe.k1 * (1 - recipe.b), recipe.k1 * recipe.b / average
-
-    def __missing__(self, at: int) -> float:
-        follows, passages, recipe = self._follows, self._passages, self._recipe
-        length, share = float(passages[at].length), 1.0
+def _lengths(passages: Sequence[Passage], follows: Sequence[bool], recipe: Recipe) -> list[float]:
+    """Return the length of each passage, with what neighbours lend mixed in."""
+    own = [float(each.length) for each in passages]
+    if True not in follows:
+        return own
+    mixed = []
+    for at, length in enumerate(own):
+        share = 1.0
         if follows[at]:
-            length, share = length + recipe.before * passages[at - 1].length, share + recipe.before
+            length, share = length + recipe.before * own[at - 1], share + recipe.before
             if follows[at - 1]:
-                length, share = length + recipe.before2 * passages[at - 2].length, share + recipe.before2
+                length, share = length + recipe.before2 * own[at - 2], share + recipe.before2
         if follows[at + 1]:
-            length, share = length + recipe.after * passages[at + 1].length, share + recipe.after
+            length, share = length + recipe.after * own[at + 1], share + recipe.after
             if follows[at + 2]:
-                length, share = length + recipe.after2 * passages[at + 2].length, share + recipe.after2
-        norm = self[at] = self._flat + self._slope * length / share
-        return norm
+                length, share = length + recipe.after2 * own[at + 2], share + recipe.after2
+        mixed.append(length / share)
+    return mixed

@@ -277,7 +277,8 @@ class _Page(NamedTuple):
             )
             ranked += [(hit, place) for hit in searched.hits]
             told.add(view, place, searched)
-        ranked.sort(key=lambda pair: (-pair[0].score, -pair[0].evidence, pair[0].passage.memory))
+        if len(places) > 1:  # of one place they are in order
+            ranked.sort(key=lambda pair: (-pair[0].score, -pair[0].evidence, pair[0].passage.memory))
         if self.order != "relevance":
             ranked.sort(key=lambda pair: pair[0].passage.memory, reverse=self.order == "newest")
         seen = set(self.cursor.seen) if self.cursor else set()

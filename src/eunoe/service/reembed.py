@@ -90,6 +90,10 @@ def _finished(context: Context, model: Model, *, everything: bool, progress: Pro
             tx.lock(p)
             tx.jobs.requeue(p, model=0 if everything else model.id)
     done = flush(context, progress=progress)
+    with context.store.reading() as view:
+        projects = view.projects.numbers()
+    for p in projects:
+        _tend(context, p, model)
     return Reembedded(model.name, None, done.embedded, done.waiting, done.dead, done.error)
 
 
@@ -108,7 +112,7 @@ def _changed(
             after, done = batch[-1], done + len(batch)
             if progress is not None:
                 progress(done, total)
-        context.store.tend_vectors(p, target)
+        _tend(context, p, target)
     with context.store.writing() as tx:
         tx.models.bind(target, now=context.clock.now_us())
         tx.jobs.revive()
@@ -118,6 +122,15 @@ def _changed(
             tx.jobs.requeue(p, model=target.id)
     rest = flush(context)
     return Reembedded(target.name, bound.name, done + rest.embedded, rest.waiting, rest.dead, rest.error)
+
+
+def _tend(context: Context, p: int, model: Model) -> None:
+    """Make what searching many vectors needs, unless another process is at it."""
+    try:
+        context.store.tend_vectors(p, model)
+    except Unavailable as exc:
+        if exc.code != "locked":
+            raise
 
 
 def _missing(context: Context, p: int, target: Model, after: int) -> list[int]:

@@ -12,10 +12,10 @@ from psycopg.abc import Buffer
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 from psycopg.types.bool import BoolBinaryLoader
-from psycopg.types.numeric import Int8BinaryDumper, NumericBinaryLoader
+from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper, NumericBinaryLoader
 
 from eunoe.stores.postgres import fulltext, nearest
-from eunoe.stores.postgres.dialect import ARRAY, returns_rows, statement
+from eunoe.stores.postgres.dialect import ARRAY, in_one, returns_rows, statement
 from eunoe.stores.postgres.errors import translated
 from eunoe.stores.sql.connection import Row
 from eunoe.stores.sql.filters import Where
@@ -69,12 +69,17 @@ class PostgresConnection:
 
     def many(self, sql: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """See `Connection.many`."""
+        given = list(rows)
+        if not given:
+            return
         text, pick = statement(sql)
-        if values := [pick(row) for row in rows]:
-            try:
-                self._sender.executemany(text, values)
-            except psycopg.Error as exc:
-                raise translated(exc, self._place) from exc
+        try:
+            if (joined := in_one(sql, given)) is not None:
+                self._sender.execute(*joined)
+            else:
+                self._sender.executemany(text, [pick(row) for row in given])
+        except psycopg.Error as exc:
+            raise translated(exc, self._place) from exc
 
     def load(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
         """See `Connection.load`: by COPY, which a pipeline cannot carry."""
@@ -150,8 +155,8 @@ class PostgresConnection:
 
     def nearest(self, p: int, model: int, vector: bytes, where: Where, limit: int) -> list[tuple[int, float]]:
         """See `Connection.nearest`."""
-        sql, params = nearest.search(self, p, model, vector, where, has_index=self._has_index)
-        return [(rid, -far) for rid, far in self.run(sql, where.params | params | {"limit": limit})]
+        found = nearest.nearest(self, p, model, vector, where, limit, has_index=self._has_index)
+        return [(rid, -far) for rid, far in found]
 
     def _enter_pipeline(self) -> None:
         self._pipeline = self._db.pipeline()
@@ -171,10 +176,6 @@ class PostgresConnection:
         yield
         if was_pipelined:
             self._enter_pipeline()
-
-
-class _BigInt(Int8BinaryDumper):
-    """Every number as bigint: one type a statement, so that it is prepared once."""
 
 
 class _Flag(Dumper):
@@ -216,7 +217,9 @@ class _Truth(BoolBinaryLoader):
 
 def adapt(db: psycopg.Connection[Any]) -> None:
     """Let a connection take and give values as SQLite does."""
-    db.adapters.register_dumper(int, _BigInt)
+    # Every number as bigint: one type a statement, so that it is prepared once. In arrays numbers travel as text.
+    db.adapters.register_dumper(int, Int8Dumper)
+    db.adapters.register_dumper(int, Int8BinaryDumper)
     db.adapters.register_dumper(bool, _Flag)
     db.adapters.register_dumper(nearest.Halfvec, _HalfvecDumper)
     db.adapters.register_loader("numeric", _Sum)

@@ -37,6 +37,8 @@ _READ = "begin isolation level repeatable read read only; select count(*) from {
 # Behind the project's lock each statement is to see the newest.
 _WRITE = "begin isolation level read committed; select count(*) from {}.migrations"
 
+_TRY_TO_TEND = "select pg_try_advisory_lock(hashtext(%s))"
+
 # A pool tells of failed attempts in the log; callers get them as errors.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
@@ -136,7 +138,11 @@ class PostgresEngine:
         """See `Engine.tend_vectors`: an HNSW index, made while everybody goes on, once comparing all is too slow."""
         if (p, model) in self._indexes:
             return
-        with self._idle() as db:
+        with self._idle() as db, suppress(psycopg.errors.InsufficientPrivilege):  # only the owner may make it
+            # Two at once would wait for each other: each for the other's transaction to end.
+            if db.execute(_TRY_TO_TEND, [f"eunoe tends {self._address.schema}"]).fetchone() == (0,):
+                what = "another process is making an index for it: try again"
+                raise Unavailable("locked", f"the store {self._address.place}: {what}", retryable=True)
             for statement in nearest.tending(self._wrapped(db), p, model, dim):
                 db.execute(statement.encode())
 

@@ -40,7 +40,6 @@ _CONNECTING: tuple[tuple[str, str, str, bool], ...] = (
     ("permission denied for database", "forbidden", "the role in EUNOE_STORE may not connect to it", False),
     ('role "', "bad_password", "EUNOE_STORE names a role that the server does not admit", False),
     ('database "', "no_database", "create the database, or correct its name in EUNOE_STORE", False),
-    ("invalid ", "bad_store", "correct the address in EUNOE_STORE", False),
     ("SSL", "no_server", "the server and EUNOE_STORE disagree about TLS: see sslmode", False),
 )
 _LEDGER = ("events_pkey", "events_id", "events_chain", "events_dedupe")
@@ -67,9 +66,9 @@ def unreachable(exc: psycopg.Error, place: str) -> EunoeError:
     told = str(exc).strip()
     for words, code, fix, retryable in _CONNECTING:
         if words in told:
-            if code == "bad_store":
-                return Invalid(code, f"the store {place}: {_reason(told)}; {fix}")
             return _unavailable(place, _reason(told), code, fix, retryable)
+    if "invalid " in told:
+        return Invalid("bad_store", f"the store {place}: {_reason(told)}; correct the address in EUNOE_STORE")
     fix = "start the server, or correct the address in EUNOE_STORE"
     return _unavailable(place, _reason(told), "no_server", fix, True)
 

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     HasIndex = Callable[[Asked, int, int], bool]
 
 EXACT_BELOW = 20_000  # vectors that are compared one by one: some ten milliseconds
-EF_SEARCH = 200
 
 INSERT = """
-insert into vector_index (p, model, rid, embedding) values (:p, :model, :rid, :embedding)
+insert into vector_index (p, model, rid, embedding) values (:p, :model, :rid, cast(:embedding as halfvec))
 on conflict (p, model, rid) do update set embedding = excluded.embedding
 """
 
@@ -40,15 +39,23 @@ where vi.p = :p and vi.model = :model and ({where})
 order by far, vi.rid
 limit :limit
 """
+# How many pass, and the nearest of them unless they are many. `offset 0` keeps one look into the index a passage.
 _NARROW = """
-with passing as materialized (select pa.rid from passages pa{joins} where pa.p = :p and ({where}))
-select vi.rid, vi.embedding <#> cast(:query as halfvec) as far
-from passing
-join vector_index vi on vi.p = :p and vi.model = :model and vi.rid >= passing.rid and vi.rid < passing.rid + 4096
-order by far, vi.rid
-limit :limit
+with passing as materialized (select pa.rid from passages pa{joins} where pa.p = :p and ({where}) limit :most),
+few as (select count(*) as n from passing)
+select few.n, found.rid, found.far
+from few
+left join lateral (
+  select part.rid, part.far
+  from passing, lateral (
+    select vi.rid, vi.embedding <#> cast(:query as halfvec) as far from vector_index vi
+    where vi.p = :p and vi.model = :model and vi.rid >= passing.rid and vi.rid < passing.rid + 4096
+    offset 0) part
+  order by part.far, part.rid
+  limit :limit) found on few.n < :most
+order by found.far, found.rid
 """
-_PASSING = "select count(*) from (select 1 from passages pa{joins} where pa.p = :p and ({where}) limit :most) few"
+_SCOPED = "select coalesce(sum(n), 0) from scope_stats where p = :p and scope in ({scopes})"
 # The numbers stand in the statement: with parameters the planner does not see that the partial index fits.
 _APPROXIMATE = """
 select vi.rid, cast(vi.embedding as halfvec({dim})) <#> cast(:query as halfvec({dim})) as far
@@ -89,24 +96,34 @@ class Halfvec(bytes):
         return cls(len(numbers).to_bytes(2, "big") + b"\0\0" + numbers.tobytes())
 
 
-def search(
-    connection: Asked, p: int, model: int, vector: bytes, where: Where, *, has_index: HasIndex
-) -> tuple[str, dict[str, Any]]:
-    """Return the statement that finds (rid, minus the cosine) of the nearest vectors that pass, and its values.
+def nearest(
+    connection: Asked, p: int, model: int, vector: bytes, where: Where, limit: int, *, has_index: HasIndex
+) -> list[Row]:
+    """Return (rid, minus the cosine) of the nearest vectors whose passages pass.
 
-    Exact for a project below `EXACT_BELOW` vectors, for a filter that lets fewer than that pass, and without an index.
+    Exact for a project of at most `EXACT_BELOW` vectors, for a filter that lets no more than that pass, and as long as
+    there is no index.
     """
-    named: dict[str, Any] = {"p": p, "model": model, "query": Halfvec.of(vector)}
+    named = where.params | {"p": p, "model": model, "query": Halfvec.of(vector), "limit": limit}
     parts = {"joins": where.joins, "where": where.sql}
-    sizes = connection.run(_SIZE, {"p": p, "model": model})
+    sizes = connection.run(_SIZE, named)
     if not sizes or sizes[0][0] <= EXACT_BELOW:
-        return _EXACT.format(**parts), named
-    passing = connection.run(_PASSING.format(**parts), where.params | {"p": p, "most": EXACT_BELOW + 1})
-    if passing[0][0] <= EXACT_BELOW:
-        return _NARROW.format(**parts), named
+        return connection.run(_EXACT.format(**parts), named)
+    if where.joins or _scoped(connection, p, where) <= EXACT_BELOW:
+        found = connection.run(_NARROW.format(**parts), named | {"most": EXACT_BELOW + 1})
+        if found[0][0] <= EXACT_BELOW:
+            return [(rid, far) for _, rid, far in found if rid is not None]
     if not has_index(connection, p, model):
-        return _EXACT.format(**parts), named
-    return _APPROXIMATE.format(p=p, model=model, dim=len(vector) // 2, **parts), named
+        return connection.run(_EXACT.format(**parts), named)
+    return connection.run(_APPROXIMATE.format(p=p, model=model, dim=len(vector) // 2, **parts), named)
+
+
+def _scoped(connection: Asked, p: int, where: Where) -> int:
+    """Return how many live passages the filter's scopes hold."""
+    scopes = {name: value for name, value in where.params.items() if name.startswith("scope")}
+    ((held,),) = connection.run(_SCOPED.format(scopes=", ".join(f":{name}" for name in scopes)), {"p": p, **scopes})
+    count: int = held
+    return count
 
 
 def is_indexed(connection: Asked, p: int, model: int) -> bool:

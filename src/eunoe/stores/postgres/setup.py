@@ -22,7 +22,6 @@ LEAST_VECTOR = (0, 8)  # iterative scans, without which a filtered search loses 
 # database or the server's file says goes before.
 _TIMEOUTS = {"statement_timeout": "60s", "lock_timeout": "10s", "idle_in_transaction_session_timeout": "5min"}
 _SETTINGS = {
-    "join_collapse_limit": "1",  # the shared statements are written in the order in which they are to be joined
     "jit": "off",
     # A client whose machine fails amid a write holds its project no longer than these. (To the server a pipeline that
     # waits for its client is not idle.)

@@ -28,11 +28,12 @@ cross join passages pa on pa.p = :p and pa.session = wanted.session and pa.turn 
   and pa.turn is not null{joins}
 where {readable}
 
+-- The plus keeps SQLite from reading the whole project by an index of `p`, here and in what follows: rows are named.
 -- name: passages
 select pa.rid, pa.memory, pa.version, pa.session, pa.turn, pa.length, pa.terms, pa.trust, pa.valid_from, pa.speaker,
   pa.shape, {visible}
 from passages pa{joins}
-where pa.p = :p and pa.rid in ({rids}) and {readable}
+where +pa.p = :p and pa.rid in ({rids}) and {readable}
 order by pa.rid
 
 -- name: rows
@@ -52,7 +53,7 @@ select pa.rid, v.kind, v.importance, m.confirmed_at, m.disputed_at, v.recorded_f
 from passages pa
 cross join memories m on m.p = pa.p and m.id = pa.memory
 cross join memory_versions v on v.p = pa.p and v.memory = pa.memory and v.version = pa.version
-where pa.p = :p and pa.rid in ({rids})
+where +pa.p = :p and pa.rid in ({rids})
 order by pa.rid
 
 -- Browsing without a query; the index `versions_browse` gives the order.

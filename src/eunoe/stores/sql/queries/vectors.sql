@@ -119,7 +119,7 @@ select pa.rid, pa.live, pa.scope, pa.session, pa.turn, m.origin, v.title, v.body
 from passages pa
 cross join memories m on m.p = pa.p and m.id = pa.memory
 cross join memory_versions v on v.p = pa.p and v.memory = pa.memory and v.version = pa.version
-where pa.p = :p and pa.rid in ({rids})
+where +pa.p = :p and pa.rid in ({rids})
 order by pa.rid
 
 -- name: job_turns
