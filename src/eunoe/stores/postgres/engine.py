@@ -35,7 +35,8 @@ _TOLD_EVERY_S = 0.1  # a notification takes a lock of the whole database at its 
 # One round trip: a transaction, and whether a newer process has migrated the schema since it was opened.
 _READ = "begin isolation level repeatable read read only; select count(*) from {}.migrations"
 # Behind the project's lock each statement is to see the newest.
-_WRITE = "begin isolation level read committed; select count(*) from {}.migrations"
+# What it runs has one good plan each.
+_WRITE = "begin isolation level read committed; select count(*) from {}.migrations; set local plan_cache_mode = 'auto'"
 
 _TRY_TO_TEND = "select pg_try_advisory_lock(hashtext(%s))"
 

@@ -22,7 +22,6 @@ OCCURRENCES = 60
 COLUMNS = ("p", "rid", "tokens", "words")
 INSERT = "insert into passages_fts (p, rid, tokens, words) values (:p, :rid, cast(:tokens as tsvector), :words)"
 CLEAR = "delete from passages_fts where p = :p"
-DUMP = "select p, rid, tokens from passages_fts where p = :p"
 WITHOUT_WORDS = "select '', rid, '' from passages_fts where p = :p and words is null"
 OCCURRING = """
 select substr(u.lexeme, cast(:start as integer)), f.rid, t.place
@@ -49,10 +48,11 @@ group by f.rid
 order by place, f.rid desc
 limit :limit
 """
+# A text without any of the words is at 0, and the others below it.
 _RANKED_BM25 = """
 select f.rid, f.words <@> to_bm25query(:words, 'passages_bm25') as place
 from passages_fts f{joins}
-where f.p = :p{where}
+where f.p = :p and f.words <@> to_bm25query(:words, 'passages_bm25') < 0{where}
 order by place, f.rid desc
 limit :limit
 """
