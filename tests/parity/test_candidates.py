@@ -87,10 +87,10 @@ def test_the_ten_best_are_the_same(
     other: Memory = request.getfixturevalue(engine)
     assert other._context.store.describe()["bm25"] == has_bm25
     shares = []
-    for row in lines("queries.jsonl"):
+    for row in lines("queries.jsonl")[::2]:
         one, two = (ten_best(memory, row["text"]) for memory in (by_fts5, other))
         shares.append(len(one & two) / max(len(one | two), 1))
-    assert len(shares) > 500
+    assert len(shares) > 300
     assert mean(shares) >= LEAST
 
 
