@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from tests.parity.conftest import Both, plain, told
+from tests.postgres import Server, schema_of
 from tests.property.test_determinism import answers
 from tests.strategies import Op, World, budget, histories
 
+from eunoe import Memory
 from eunoe.domain.document import dump
 from eunoe.service import history, import_lines, show
 from eunoe.testing.clock import START_US
@@ -275,3 +277,16 @@ def test_any_history_is_answered_alike(places: Any, history: list[Op]) -> None:
     for world in worlds:
         world.memory.close()
     places.release()
+
+
+def test_texts_are_compared_by_their_bytes_whatever_the_locale_of_the_database(
+    postgres_server: Server, postgres_store: str
+) -> None:
+    Memory.open(postgres_store, project="acme/api").close()
+    texts = (
+        "select table_name, column_name, collation_name from information_schema.columns "
+        f"where table_schema = '{schema_of(postgres_store)}' and data_type = 'text'"
+    )
+    found = postgres_server.execute(texts)
+    assert len(found) > 50
+    assert [row for row in found if row[2] != "C"] == []

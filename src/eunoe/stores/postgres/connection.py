@@ -35,9 +35,18 @@ class PostgresConnection:
 
     searches_vectors = True
 
-    def __init__(self, db: psycopg.Connection[Row], place: str, *, has_bm25: bool, has_index: nearest.HasIndex) -> None:
+    def __init__(
+        self,
+        db: psycopg.Connection[Row],
+        place: str,
+        *,
+        has_textsearch: bool,
+        has_bm25: bool,
+        has_index: nearest.HasIndex,
+    ) -> None:
         self._db = db
         self._place = place
+        self._has_textsearch = has_textsearch
         self._has_bm25 = has_bm25
         self._has_index = has_index
         self._streams = count(1)
@@ -123,7 +132,7 @@ class PostgresConnection:
 
     def index(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """See `Connection.index`."""
-        made = [fulltext.fulltext_row(row, bm25=self._has_bm25) for row in rows]
+        made = [fulltext.fulltext_row(row, bm25=self._has_textsearch) for row in rows]
         if len(made) < _MANY:
             self.many(fulltext.INSERT, made)
         else:

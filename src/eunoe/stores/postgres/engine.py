@@ -126,9 +126,11 @@ class PostgresEngine:
         connection.run(fulltext.CLEAR, {"p": p})
 
     def indexed(self, connection: Any, p: int) -> Iterator[Row]:
-        """See `Engine.indexed`."""
+        """See `Engine.indexed`. What was written before pg_textsearch came differs from whatever is expected."""
         rows = connection.stream(fulltext.OCCURRING, {"p": p, "start": len(fulltext.prefix(p)) + 1})
-        return fulltext.occurrences(rows, FIELDS)
+        yield from fulltext.occurrences(rows, FIELDS)
+        if self._server.has_textsearch:
+            yield from connection.stream(fulltext.WITHOUT_WORDS, {"p": p})
 
     def watch(self, wake: Callable[[], None]) -> None:
         """See `Engine.watch`: by LISTEN on a connection of its own."""
@@ -191,7 +193,7 @@ class PostgresEngine:
         with self._direct() as db, self._translating():
             server = inspect(db, place)
             configure(db, self._address.schema)
-            connection = PostgresConnection(db, place, has_bm25=False, has_index=self._has_index)
+            connection = PostgresConnection(db, place, has_textsearch=False, has_bm25=False, has_index=self._has_index)
             set_up(connection, db, self._address, self._migrations, now=now_us(), allowed=migrate, server=server)
             return inspect(db, place)
 
@@ -280,7 +282,13 @@ class PostgresEngine:
             raise translated(exc, self._address.place) from exc
 
     def _wrapped(self, db: psycopg.Connection[Row]) -> PostgresConnection:
-        return PostgresConnection(db, self._address.place, has_bm25=self._server.has_bm25, has_index=self._has_index)
+        return PostgresConnection(
+            db,
+            self._address.place,
+            has_textsearch=self._server.has_textsearch,
+            has_bm25=self._server.has_bm25,
+            has_index=self._has_index,
+        )
 
     def _has_index(self, connection: nearest.Asked, p: int, model: int) -> bool:
         if (p, model) not in self._indexes and nearest.is_indexed(connection, p, model):

@@ -22,6 +22,7 @@ OCCURRENCES = 60
 COLUMNS = ("p", "rid", "tokens", "words")
 INSERT = "insert into passages_fts (p, rid, tokens, words) values (:p, :rid, cast(:tokens as tsvector), :words)"
 CLEAR = "delete from passages_fts where p = :p"
+WITHOUT_WORDS = "select '', rid, '' from passages_fts where p = :p and words is null"
 OCCURRING = """
 select substr(u.lexeme, cast(:start as integer)), f.rid, t.place
 from passages_fts f, unnest(f.tokens) as u (lexeme, positions, weights), unnest(u.positions) as t (place)

@@ -41,12 +41,14 @@ class Server(NamedTuple):
     Attributes:
         version: Of PostgreSQL.
         vector: The version of pgvector; empty where it is not in this database.
-        has_bm25: Whether pg_textsearch is in this database.
+        has_textsearch: Whether pg_textsearch is in this database: what is written can be found by it.
+        has_bm25: Whether the store has an index by it: candidates are selected by it.
         is_replica: Whether it can only be read.
     """
 
     version: str
     vector: str
+    has_textsearch: bool
     has_bm25: bool
     is_replica: bool
 
@@ -64,17 +66,19 @@ def inspect(db: psycopg.Connection[Row], place: str) -> Server:
     row = db.execute(
         """select current_setting('server_version'), current_setting('server_encoding'), pg_is_in_recovery(),
              (select extversion from pg_extension where extname = 'vector'),
-             (select count(*) from pg_extension where extname = 'pg_textsearch')"""
+             (select count(*) from pg_extension where extname = 'pg_textsearch'),
+             (select count(*) from pg_class where relname = 'passages_bm25'
+              and relnamespace = to_regnamespace(current_schema()))"""
     ).fetchone()
     assert row is not None  # noqa: S101 - a select without a table
-    version, encoding, is_replica, vector, textsearch = row
+    version, encoding, is_replica, vector, textsearch, index = row
     if encoding != "UTF8":
         raise unusable("unfit_database", place, f"its encoding is {encoding}; create a database with encoding UTF8")
     if vector and tuple(int(part) for part in vector.split(".")[:2]) < LEAST_VECTOR:
         least = ".".join(map(str, LEAST_VECTOR))
         fix = f"install pgvector {least} or later on the server, then run `alter extension vector update`"
         raise unusable("old_extension", place, f"pgvector {vector} is too old; {fix}")
-    return Server(version.split(" ")[0], vector or "", bool(textsearch), bool(is_replica))
+    return Server(version.split(" ")[0], vector or "", bool(textsearch), bool(index), bool(is_replica))
 
 
 def configure(db: psycopg.Connection[Any], schema: str) -> None:
@@ -110,7 +114,9 @@ def set_up(
             `forbidden`, `read_only`.
     """
     there = _is_there(db, address.schema)
-    if there and server.vector and not check_applied(connection, migrations, address.place):
+    is_whole = there and server.vector and not check_applied(connection, migrations, address.place)
+    may_index = allowed and server.has_textsearch and not server.is_replica
+    if is_whole and not (may_index and _lacks_bm25(db)):
         return
     if server.is_replica:
         fix = "point EUNOE_STORE at the primary once, so that it is brought there"
@@ -204,11 +210,20 @@ def _need_vector(db: psycopg.Connection[Row], address: Address) -> None:
 
 
 def _index_by_bm25(db: psycopg.Connection[Row]) -> None:
-    """Use pg_textsearch where it is in the database already; words that were written before come with a rebuild."""
-    if db.execute("select 1 from pg_extension where extname = 'pg_textsearch'").fetchone():
-        db.execute(
-            "create index if not exists passages_bm25 on passages_fts using bm25 (words) with (text_config = 'simple')"
-        )
+    """Use pg_textsearch where it is in the database."""
+    if db.execute("select 1 from pg_extension where extname = 'pg_textsearch'").fetchone() and _lacks_bm25(db):
+        db.execute("create index passages_bm25 on passages_fts using bm25 (words) with (text_config = 'simple')")
+
+
+def _lacks_bm25(db: psycopg.Connection[Row]) -> bool:
+    """Tell whether an index by pg_textsearch can be made: as long as it would not find everything, there is none."""
+    found = db.execute(
+        """select 1 from pg_class c
+           where c.relname = 'passages_fts' and c.relnamespace = cast(current_schema() as regnamespace)
+             and pg_has_role(c.relowner, 'usage') and to_regclass(current_schema() || '.passages_bm25') is null
+             and not exists (select 1 from passages_fts where words is null)"""
+    )
+    return found.fetchone() is not None
 
 
 def unusable(code: str, place: str, what: str) -> Unavailable:
