@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,15 +40,12 @@ from eunoe.service.flush import flush  # noqa: E402
 # How strongly weights are held near 0. Chosen on the tuning half of the golden set for single memories, and on every
 # other conversation of LoCoMo for turns: chats of two hands differ so much that little but the sum carries over.
 PENALTIES = {"words plain": 10.0, "words chat": 10_000.0, "plain": 1_000.0, "chat": 3_000.0}
-# Of turns the rest may only correct the sum; of single memories what is the same for all candidates of a query, which
-# tells whether anything answers it, and not which.
-FREE = {"chat": ("sum", "rank", "sum_top"), "plain": ("names_unknown", "terms")}
+FREE = {"chat": ("sum", "rank", "sum_top"), "plain": ()}  # of turns: the rest may only correct the sum
 GATHERED = 100  # candidates of a question; from the 40 that recall judges less is learned of what is surely wrong
 FOLDS = 5
 PARTS = ("mean", "deviation")
-# What depends on the scale of an embedder's cosines, or on the language: left out of the weights for embedders that
-# nobody fitted. In some languages every noun has a capital.
-OF_THE_EMBEDDER = ("cosine", "late", "cosine_top", "late_top", "names_unknown")
+# What depends on the scale of an embedder's cosines; left out of the weights for embedders that nobody fitted.
+OF_THE_EMBEDDER = ("cosine", "late", "cosine_top", "late_top")
 MEANT = ("cosine", "late", "meaning")
 
 
@@ -93,7 +89,7 @@ def usual_of(projects: Sequence[Project], opened: Mapping[str, Memory]) -> Usual
         context = opened[project.name]._context
         for labelled in project.questions[::4]:
             asked = ask(context, labelled.text)
-            names, rows = _candidates(project, context, labelled, asked, "late", gold=labelled.gold, usual={})
+            names, rows = _candidates(project, context, labelled, asked, "late", leave_out=False, usual={})
             for name, several in seen.items():
                 if name in names and len(rows.x):
                     column = rows.x[:, names.index(name)]
@@ -104,35 +100,18 @@ def usual_of(projects: Sequence[Project], opened: Mapping[str, Memory]) -> Usual
 def gathered(project: Project, memory: Memory, known: str, usual: Usual) -> Iterator[tuple[list[str], Asked]]:
     """Yield, for each question, the names of the features and the best candidates that recall finds.
 
-    Questions about single memories come twice: the second time while their gold is archived, as questions that nothing
-    answers. Left out of the candidates alone, its words would still be counted as words that something holds.
+    Questions about single memories come twice: the second time without their gold, as questions that nothing answers.
     """
     context = memory._context
-    held = {hit.source: hit.id for hit in memory.recall(limit=1000)}
     for labelled in project.questions:
         asked = ask(context, labelled.text)
-        yield _candidates(project, context, labelled, asked, known, gold=labelled.gold, usual=usual)
+        yield _candidates(project, context, labelled, asked, known, leave_out=False, usual=usual)
         if labelled.gold and project.kind == "plain":
-            with put_away(memory, [held[source] for source in sorted(labelled.gold)]):
-                without = _candidates(project, context, labelled, asked, known, gold=frozenset(), usual=usual)
-            yield without
-
-
-@contextmanager
-def put_away(memory: Memory, idents: Sequence[str]) -> Iterator[None]:
-    """Archive memories for a while."""
-    for ident in idents:
-        memory.archive(ident)
-    try:
-        yield
-    finally:
-        for ident in idents:
-            memory.restore(ident)
-        flush(memory._context)
+            yield _candidates(project, context, labelled, asked, known, leave_out=True, usual=usual)
 
 
 def _candidates(
-    project: Project, context: Any, labelled: Any, asked: Any, known: str, *, gold: frozenset[str], usual: Usual
+    project: Project, context: Any, labelled: Any, asked: Any, known: str, *, leave_out: bool, usual: Usual
 ) -> tuple[list[str], Asked]:
     with context.store.reading() as view:
         found = context.project(view)
@@ -143,14 +122,21 @@ def _candidates(
         question = Question(labelled.text, context.analyser, now=now, meaning=asked.meaning if sight else None)
         reach = Reach(question, view.index(found.p), Filter(scopes=context.scopes(), now=now), context.recipe, sight)
         lanes = {name: context.lanes[name].find(reach) for name in context.recipe.lanes}
+        memories_ = view.memories(found.p)
+        idents = sorted({each.passage.memory for lane in lanes.values() for each in lane})
+        sources = {ident: each.source for ident, each in memories_.read(idents, now=now).items()}
+        if leave_out:
+            gone = {ident for ident, source in sources.items() if source in labelled.gold}
+            lanes = {name: [each for each in lane if each.passage.memory not in gone] for name, lane in lanes.items()}
         pool = Pool(reach, lanes)
         sums = Sums(reach, pool, usual)
         order = sorted(pool.places, key=lambda at: (-sums.total[at], pool.passages[at].memory))
         places = order[:GATHERED]
         columns = FEATURES[project.kind](reach, pool, sums, places)
         idents = [pool.passages[at].memory for at in places]
-        sources = {ident: each.source for ident, each in view.memories(found.p).read(idents, now=now).items()}
+        sources |= {ident: each.source for ident, each in memories_.read(idents, now=now).items()}
     columns = {name: column for name, column in columns.items() if not _unknown_to(known, name)}
+    gold = frozenset() if leave_out else labelled.gold
     y = np.array([sources[ident] in gold for ident in idents], float)
     x = np.array(list(columns.values()), float).T.reshape(len(idents), len(columns))
     return list(columns), Asked(project.name, x, y, len(gold))

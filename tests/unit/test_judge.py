@@ -153,17 +153,3 @@ def computed(kind: str, *, is_meant: bool) -> set[str]:
     sums = features.Sums(reached, pool)
     sums.is_meant = is_meant
     return set(features.FEATURES[kind](reached, pool, sums, pool.places))
-
-
-def test_names_that_nothing_holds_are_told_of_single_memories() -> None:
-    index = ListIndex([passage(1, "deploy stripe"), passage(2, "deploy webhook")])
-    for query, unknown in (
-        ("deploy the Webhook to Stripe", 0.0),
-        ("deploy the Webhook to Heroku", 0.5),
-        ("deploy Heroku", 1.0),
-        ("deploy the webhook to heroku", 0.0),
-    ):
-        reached = reach(index, query)
-        pool = Pool(reached, {"keyword": KeywordLane().find(reached)})
-        columns = features.plain_features(reached, pool, features.Sums(reached, pool), pool.places)
-        assert columns["names_unknown"] == [unknown] * len(pool.places), query

@@ -27,9 +27,9 @@ _NAMES = (
     "november novembre noviembre листопада листопад",
     "december dezember décembre decembre diciembre грудня грудень",
 )
-MONTHS = {name: month for month, names in enumerate(_NAMES, 1) for name in names.split()}
-MONTHS |= {name[:3]: month for name, month in MONTHS.items() if name.isascii() and month != 5 and len(name) > 4}
-MONTHS["sept"] = 9
+_MONTHS = {name: month for month, names in enumerate(_NAMES, 1) for name in names.split()}
+_MONTHS |= {name[:3]: month for name, month in _MONTHS.items() if name.isascii() and month != 5 and len(name) > 4}
+_MONTHS["sept"] = 9
 _UNSURE = ("may", "march", "mar", "jan", "mai", "dec", "mars")  # words and names as well
 _EDGES = ".,;:!?()[]\"'’‘“”„«»"
 _FIRST_YEAR, _LAST_YEAR = 1970, 2100
@@ -134,7 +134,7 @@ def _month(words: Sequence[str], at: int, beside_day: bool) -> int | None:
     if at >= len(words):
         return None
     word = words[at]
-    month = MONTHS.get(word.lower())
+    month = _MONTHS.get(word.lower())
     if month is None or beside_day or word.lower() not in _UNSURE:
         return month
     beside = words[at + 1] if at + 1 < len(words) else ""

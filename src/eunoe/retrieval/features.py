@@ -187,7 +187,6 @@ def plain_features(reach: Reach, pool: Pool, sums: Sums, places: Sequence[int]) 
         "words": [pool.words[at] / max(reach.weights.reach, 1e-9) for at in places],
         **reads.coverage(places),
         "unknown": [reads.unknown] * len(places),
-        "names_unknown": [_unheard_of(reach)] * len(places),
         "terms": [min(len(reach.question.terms), 12) / 12] * len(places),
     }
 
@@ -368,12 +367,6 @@ def _identified(reach: Reach, pool: Pool) -> Column:
     """Return the share of the query's identifiers and numbers that are held."""
     rows = [reach.counted.by_term.get(term, {}) for term in reach.question.hard]
     return [sum(passage.rid in row for row in rows) / len(rows) for passage in pool.passages]
-
-
-def _unheard_of(reach: Reach) -> float:
-    """Return the share of the names in the query that nothing holds."""
-    named = reach.question.named
-    return sum(not reach.statistics.df.get(term) for term in named) / len(named) if named else 0.0
 
 
 def _nearness(reach: Reach, passage: Passage) -> float:

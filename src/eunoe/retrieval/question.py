@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eunoe.domain.dates import MONTHS, named_dates
+from eunoe.domain.dates import named_dates
 from eunoe.domain.instants import from_us
 
 TYPE_CHECKING = False
@@ -30,7 +30,6 @@ class Question:
         terms: Analysed, distinct, in their order; may be empty.
         dates: Dates that it names.
         names: Capitalised words that do not open it, without months.
-        named: The terms of those names, but for identifiers and numbers.
         words: All words, lower case.
         hard: Terms that are identifiers or numbers.
         when, many, where, who, why, guess, lists: What kind of answer it asks for; several may hold.
@@ -38,8 +37,8 @@ class Question:
     """
 
     __slots__ = (
-        *("dates", "guess", "hard", "lists", "many", "meaning", "named", "names", "terms", "text", "when", "where"),
-        *("who", "why", "words"),
+        *("dates", "guess", "hard", "lists", "many", "meaning", "names", "terms", "text", "when", "where", "who"),
+        *("why", "words"),
     )
 
     def __init__(self, text: str, analyser: Analyser, *, now: int, meaning: Meaning | None = None) -> None:
@@ -51,11 +50,8 @@ class Question:
         spelled = [word.strip(_EDGES).replace("’", "'").removesuffix("'s") for word in text[:4000].split()]
         spelled = [word for word in spelled if word]
         self.words = [word.lower() for word in spelled]
-        capitalised = {word.lower() for word in spelled[1:] if word[:1].isupper() and len(word) > 1}
-        self.names = frozenset(capitalised.difference(MONTHS))
+        self.names = frozenset(word.lower() for word in spelled[1:] if word[:1].isupper() and len(word) > 1)
         self.hard = tuple(term for term in self.terms if _is_hard(term))
-        named = analyser.query(" ".join(sorted(self.names))) if self.names else ()
-        self.named = tuple(term for term in named if term in self.terms and term not in self.hard)
         self._read_kind()
 
     def _read_kind(self) -> None:
