@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,13 @@ _LOOPBACK = ("127.", "::1", "localhost", "::ffff:127.")
 _MODEL = Path(
     os.environ.get("EUNOE_TEST_MODEL") or Path(__file__).parents[1] / ".venv" / "models" / "bge-small-en-v1.5"
 ).absolute()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> None:
+    """Let SIGINT mean what it means: a run in the background ignores it, and hands that on to what it starts."""
+    with suppress(ValueError):  # only the main thread may say so
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
