@@ -23,6 +23,8 @@ from eunoe.stores.sql.filters import Where
 _FETCHED = 100  # rows that are in memory at once; a text may have a million characters
 _MANY = 500  # rows from which COPY is worth the two round trips around it
 
+_SEARCHED = {"passages": ("passages_fts",), "vectors": ("vector_index",)}  # what the server searches in their place
+
 _LOCK = "select seq from counters where p = :p for update"
 
 
@@ -120,7 +122,8 @@ class PostgresConnection:
 
     def settle(self, table: str) -> None:
         """See `Connection.settle`: without statistics the planner sees no difference between two indexes of `p`."""
-        self.run(f"analyze {table}")
+        for name in (table, *_SEARCHED.get(table, ())):
+            self.run(f"analyze {name}")
 
     def lock(self, p: int) -> None:
         """See `Connection.lock`: on the project's row of counters, which every event changes."""
