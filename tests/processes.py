@@ -15,6 +15,8 @@ from threading import BrokenBarrierError
 from traceback import format_exception
 from typing import Any
 
+from eunoe import Memory
+
 PROCESSES = multiprocessing.get_context("fork")
 
 
@@ -74,3 +76,14 @@ class Child:
         self.process.join()
         with self.lines:
             return [json.loads(line) for line in self.lines]
+
+
+def write_without_end(acknowledge: Callable[..., None], memory: Memory, tag: str) -> None:
+    """Write single things of every sort, and acknowledge each new memory by a word of its own and its number."""
+    for i in range(100_000):
+        word = f"{tag}n{i}"
+        acknowledge(word, memory.remember(f"The {word} needs the raw body", tags=["soak"]).number)
+        if i % 4 == 1:
+            memory.remember(f"deploy is {word}", key="deploy/current")
+        if i % 4 == 3:
+            memory.update(memory.recall(word).hits[0].number, title=f"On {word}")

@@ -15,7 +15,7 @@ from typing import Any
 
 import apsw
 import pytest
-from tests.processes import Child
+from tests.processes import Child, write_without_end
 
 from eunoe import Memory
 
@@ -64,13 +64,7 @@ def assert_rebuild_agrees(memory: Memory) -> None:
 def write_many_things(acknowledge: Callable[..., None], store: Path, tag: str) -> None:
     """Single writes of every sort, until the end."""
     with open_memory(store) as memory:
-        for i in range(100_000):
-            word = f"{tag}n{i}"
-            acknowledge(word, memory.remember(f"The {word} needs the raw body", tags=["soak"]).number)
-            if i % 4 == 1:
-                memory.remember(f"deploy is {word}", key="deploy/current")
-            if i % 4 == 3:
-                memory.update(memory.recall(word).hits[0].number, title=f"On {word}")
+        write_without_end(acknowledge, memory, tag)
 
 
 def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path) -> None:

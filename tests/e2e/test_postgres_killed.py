@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.postgres import Server
-from tests.processes import Child
+from tests.processes import Child, write_without_end
 
 from eunoe import Memory, Unavailable
 from eunoe.stores.postgres.connection import PostgresConnection
@@ -73,13 +73,7 @@ def assert_projections_agree(store: str) -> None:
 def write_many_things(acknowledge: Callable[..., None], store: str, tag: str) -> None:
     """Single writes of every sort, until the end."""
     with open_memory(store) as memory:
-        for i in range(100_000):
-            word = f"{tag}n{i}"
-            acknowledge(word, memory.remember(f"The {word} needs the raw body", tags=["soak"]).number)
-            if i % 4 == 1:
-                memory.remember(f"deploy is {word}", key="deploy/current")
-            if i % 4 == 3:
-                memory.update(memory.recall(word).hits[0].number, title=f"On {word}")
+        write_without_end(acknowledge, memory, tag)
 
 
 @pytest.mark.slow

@@ -68,11 +68,11 @@ class PostgresConnection:
 
     def run(self, sql: str, params: Mapping[str, Any] | None = None) -> list[Row]:
         """See `Connection.run`."""
+        if not returns_rows(sql):
+            self._send(sql, params or {})
+            return []
         text, pick = statement(sql)
         try:
-            if not returns_rows(sql):
-                self._sender.execute(text, pick(params or {}))
-                return []
             with psycopg.RawCursor(self._db) as cursor:
                 return cursor.execute(text, pick(params or {}), binary=True).fetchall()
         except psycopg.Error as exc:
@@ -127,11 +127,7 @@ class PostgresConnection:
 
     def lock(self, p: int) -> None:
         """See `Connection.lock`: on the project's row of counters, which every event changes."""
-        text, pick = statement(_LOCK)
-        try:
-            self._sender.execute(text, pick({"p": p}))
-        except psycopg.Error as exc:
-            raise translated(exc, self._place) from exc
+        self._send(_LOCK, {"p": p})
 
     def index(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """See `Connection.index`."""
@@ -169,6 +165,14 @@ class PostgresConnection:
         """See `Connection.nearest`."""
         found = nearest.nearest(self, p, model, vector, where, limit, has_index=self._has_index)
         return [(rid, -far) for rid, far in found]
+
+    def _send(self, sql: str, params: Mapping[str, Any]) -> None:
+        """Run a statement whose answer nobody needs."""
+        text, pick = statement(sql)
+        try:
+            self._sender.execute(text, pick(params))
+        except psycopg.Error as exc:
+            raise translated(exc, self._place) from exc
 
     def _enter_pipeline(self) -> None:
         self._pipeline = self._db.pipeline()

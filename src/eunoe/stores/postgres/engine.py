@@ -115,11 +115,9 @@ class PostgresEngine:
                 connection.run("commit")
             self._tell(db)
 
-    @contextmanager
-    def scratch(self) -> Iterator[Engine]:
+    def scratch(self) -> AbstractContextManager[Engine]:
         """See `Engine.scratch`: the statements are the same, so it may be another kind of engine."""
-        with self._scratch() as engine:
-            yield engine
+        return self._scratch()
 
     def unindex(self, connection: Any, p: int) -> None:
         """See `Engine.unindex`."""
